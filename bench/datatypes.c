@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to move data that is described by datatypes, beside a loop written by hand for the
+ * The cost of moving data that is described by datatypes, beside a loop written by hand for the
  * same layout, and a transpose beside a plain copy of its bytes. A row has the seconds of the loop,
  * of MPI_Pack, of MPI_Unpack and of a message to the rank itself (into contiguous memory), and what
  * the worst of the first two takes of the loop. The shapes:

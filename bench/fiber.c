@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fibers cost: switches, yields, wakes between workers, creation, memory. */
+/* The cost of fibers: switches, yields, wakes between workers, creation, memory. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>

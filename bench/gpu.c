@@ -206,7 +206,7 @@ static void overhead(void)
 
 /* ---- Copies ---- */
 
-/* What a GPU did, and when: kernels, and copies in both directions. */
+/* The activity of a GPU with its times: kernels, and copies in both directions. */
 typedef struct {
     double start, end;
 } period_t;

@@ -28,10 +28,10 @@ static xy_stencil_result_t run(const char *blocks, int iterations, int gpus, uin
 }
 
 /*
- * What no schedule of a red-black stencil in 1D does better, divided by the compute bound. With n
- * blocks loaded, at best n neighbours from one end of the domain, the tasks within reach shrink by
- * two blocks per iteration. Until enough are there the GPUs wait, and in the same way at the end,
- * when blocks that are stored cannot change any more.
+ * The lower bound of all schedules of a red-black stencil in 1D, divided by the compute bound. With
+ * n blocks loaded, at best n neighbours from one end of the domain, the tasks within reach shrink
+ * by two blocks per iteration. Until enough are there the GPUs wait, and in the same way at the
+ * end, when blocks that are stored cannot change any more.
  */
 static double least_ratio(int blocks, int iterations, int gpus, double seconds)
 {

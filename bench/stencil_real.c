@@ -58,7 +58,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is printed is of all rounds: all ratios of the same round, and their median. */
+/* All rounds are printed: each ratio within the same round, and their median. */
 static void print(const double times[RIVALS][ROUNDS], int rivals, int rounds, int iterations,
                   double cells)
 {
@@ -142,6 +142,6 @@ int main(int argc, char **argv)
         s.iterations = bench_is_quick() ? 4 : iterations[i];
         is_right = compare_rivals(&s, threads, i == 0 ? RIVALS : 2, i == 0 ? rounds : ROUNDS_LONG);
     }
-    (void)nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS); /* what StarPU learnt */
+    (void)nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS); /* StarPU's models */
     return is_right ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one event costs, off and on, and how fast a trace is read back. Events are measured in time
+/* The cost of one event, off and on, and the speed of reading a trace. Events are measured in time
  * of the processor, writing the file included: what other programs do does not count. */
 #include <stdio.h>
 #include <stdlib.h>

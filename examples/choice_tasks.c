@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which policy for a stencil, on how many GPUs with how much memory? A choice before it runs.
+ * The choice of a policy for a stencil before it runs, by the number of GPUs and their memory.
  *
  *   cc -O2 choice_tasks.c $(pkg-config --cflags --libs xylem) -lm -o choice_tasks
  *   ./choice_tasks                    a table: the choice for each number of GPUs and memory

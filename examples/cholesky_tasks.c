@@ -83,7 +83,7 @@ static xylem_tasks *submit(unsigned long long bytes, double gemm)
                        .address = matrix[i][j], .bytes = bytes, .dims = 2, .position = {i, j}});
     for (int k = 0; k < TILES; k++) {
         xylem_access a = {tile[k][k], XYLEM_READ_WRITE};
-        int left = 3 * (TILES - k); /* what is on the longest path comes first */
+        int left = 3 * (TILES - k); /* tasks on the longest path come first */
 
         xylem_tasks_add(t, &(xylem_task){.run = factor, .seconds = gemm / 3, .priority = left}, &a,
                         1);

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     int rank, size, one = 1, greetings = 0;
 
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* which one am I? 0, 1, ..., size - 1 */
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* my number: 0, 1, ..., size - 1 */
     MPI_Comm_size(MPI_COMM_WORLD, &size); /* how many are we? */
 
     printf("hello from rank %d of %d\n", rank, size);

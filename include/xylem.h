@@ -111,7 +111,7 @@ typedef struct {
 } xylem_data;
 
 typedef struct {
-    int data; /* what xylem_tasks_data returned */
+    int data; /* as returned by xylem_tasks_data */
     int mode; /* XYLEM_READ, ... */
 } xylem_access;
 
@@ -184,7 +184,7 @@ typedef struct {
     /* Virtual time; in real time `gpus` (more than 0) and `memory` count if some task has a kernel:
      * then tasks with one run on so many GPUs of this machine, those that have a function also on
      * `cpus` cores, and the others there or, with 0 cores, on this thread */
-    const char *machine;       /* what `xylem machine` reads; NULL: attila, which has GPUs */
+    const char *machine;       /* as for `xylem machine`; NULL: attila, which has GPUs */
     int gpus;                  /* 0: those of the machine; more than it has: copies of the last;
                                   -1: none */
     unsigned long long memory; /* of each GPU; 0: what the machine says; XYLEM_NO_LIMIT. Ranks that
@@ -271,9 +271,9 @@ typedef struct {
     /* Others that may be better are tried while all trials together lose at most this part of all
      * time that was stored; 0: never. */
     double loss;
-    int reference;    /* what would run without a choice, counted from 1: others are trials, too; 0:
+    int reference;    /* candidate used without a choice, counted from 1: others are trials, too; 0:
                          there is none */
-    const char *host; /* whose times count; NULL: this host */
+    const char *host; /* host of the times that count; NULL: this host */
     int ignores_history;
 } xylem_problem;
 

@@ -47,8 +47,8 @@ typedef struct {
                      is used, or "strassen-cannon" between nodes for small blocks; 0: 0.01;
                      INFINITY: predict always */
     int learns;   /* not 0: store the time of the run for later choices */
-    xylem_matmul_kernel_seconds seconds; /* what the kernel takes, for predictions, with `arg`;
-                                            NULL: what `speeds` say, or the calibrated dgemm */
+    xylem_matmul_kernel_seconds seconds; /* time of the kernel for predictions, with `arg`; NULL:
+                                            from `speeds`, or the calibrated dgemm */
     void (*worked)(double operations, void *arg); /* called on each rank after a loop of a
                                             factorisation beside the kernel, with `arg`: a program
                                             that charges virtual time for its kernel charges it for

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* Of this header. A plug-in that was built with another one is refused. */
+/* The version of this header. A plug-in that was built with another one is refused. */
 #define XYLEM_PLUGIN_VERSION 1
 
 /* ---- Scheduling policies: xylem stencil --policy ./mine.so, and xylem_run_options.policy ---- */
@@ -121,8 +121,8 @@ extern const xylem_policy xylem_plugin_policy __attribute__((visibility("default
 /* Processes to place on leaves: cores, or nodes of a grid. */
 typedef struct xylem_place_problem {
     uint32_t processes, leaves;
-    /* Who talks to whom, both directions added: process r exchanges weight[k] with peer[k], for k
-     * from first[r] to first[r + 1] - 1. NULL: not known. */
+    /* The communication graph, both directions added: process r exchanges weight[k] with peer[k],
+     * for k from first[r] to first[r + 1] - 1. NULL: not known. */
     const uint32_t *first, *peer;
     const double *weight;
     const uint32_t *capacity; /* [leaves] processes that it may run at most */
@@ -198,7 +198,7 @@ typedef struct xylem_coll_builder {
 typedef struct {
     int version;            /* XYLEM_PLUGIN_VERSION */
     int is_commuting;       /* 1: it needs an operation that commutes */
-    const char *collective; /* the one that it does, of those above */
+    const char *collective; /* the collective that it does, of those above */
     /* Can it do this call? NULL: any. Others are done as without the plug-in. */
     int (*applies)(const xylem_coll_request *request);
     void (*build)(xylem_coll_builder *builder);

@@ -105,7 +105,7 @@ static inline int xylem_tasks_mpi_finish(void *arg, int is_waiting, int *numbers
     return failed;
 }
 
-/* Who shares the GPUs of this machine. */
+/* Find the ranks that share the GPUs of this machine. */
 static inline int xylem_tasks_mpi_near(MPI_Comm comm, xylem_messages *messages)
 {
     MPI_Comm near_comm;

@@ -19,7 +19,7 @@ static const struct {
              {"mpich", "mpicc.mpich", "mpiexec.mpich"}};
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
 
-/* What a signal has to remove; set before handlers are. */
+/* Files for a signal handler to remove; set before handlers are. */
 static const char *left_folder;
 static const char *left_files[NBC_TURNS_MAX];
 static int left_count;
@@ -133,7 +133,7 @@ static int wait_child(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What the options say for our own launcher; split-tree is threads with the model's S. */
+/* Translate the options for our own launcher; split-tree is threads with the model's S. */
 static size_t own_line(const nbc_study_t *study, const nbc_library_t *library, char numbers[3][16],
                        const char **argv, size_t n)
 {

@@ -98,7 +98,7 @@ static void take_line(void *arg, const char *line)
     xy_progress_step(&run->study->bar, 1);
 }
 
-/* Of a growing list. */
+/* The median of a growing list. */
 static double middle(const double *list, int n)
 {
     return n == 0 ? NAN : (list[(n - 1) / 2] + list[n / 2]) / 2;

@@ -4,7 +4,7 @@
 
 #include "bench_nbc.h"
 
-/* What the options say, with the memory of its lists. */
+/* The options, with the memory of their lists. */
 typedef struct {
     xy_sim_sweep_t sweep;
     xy_machine_t *machine;

@@ -37,7 +37,7 @@ void choose_answer_cleanup(choose_answer_t *answer);
 void choose_print_text(const choose_t *c, const choose_answer_t *a, FILE *file);
 void choose_print_json(const choose_t *c, const choose_answer_t *a, FILE *file);
 
-/* Who wins where, over two parameters: as text, and drawn. */
+/* Draw the winners over two parameters: as text, and as a picture. */
 xy_status_t choose_map(const choose_t *c);
 
 /* --history: show, export, import, clear. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who wins where: choices over one or two parameters, as text and as a picture. */
+/* Maps of the winners: choices over one or two parameters, as text and as a picture. */
 #include <stdlib.h>
 #include <string.h>
 

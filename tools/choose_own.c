@@ -52,7 +52,7 @@ static xy_status_t await(pid_t pid, const char *name)
                : xy_fail(XY_EINVAL, "'%s' ended with exit code %d", name, WEXITSTATUS(status));
 }
 
-/* What a program prints, cut after ANSWER_MAX characters; the rest is read and forgotten. */
+/* Read a program's output, cut after ANSWER_MAX characters; the rest is read and forgotten. */
 static void read_answer(int from, char answer[ANSWER_MAX + 1])
 {
     char rest[1024];

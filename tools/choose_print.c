@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What xylem choose prints. */
+/* The output of xylem choose. */
 #include <math.h>
 #include <string.h>
 

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *synopsis; /* what follows the name */
+    const char *synopsis; /* the arguments after the name */
     const char *summary;
     int arguments_min, arguments_max; /* after the name */
     xy_status_t (*run)(const explain_values_t *values, int argc, char **argv);

@@ -7,7 +7,7 @@
 #include "cost/cost.h"
 #include "explain.h"
 
-/* What is asked, with the arrays that some collectives have. */
+/* The question, with the arrays that some collectives have. */
 typedef struct {
     xy_coll_request_t request;
     xy_coll_link_t link;
@@ -38,7 +38,7 @@ static xy_status_t use_given(const explain_values_t *v, question_t *q)
     return XY_OK;
 }
 
-/* What messages cost: as said, else from the file that was named, else as calibrated here. */
+/* Find the cost of messages: as given, else from the named file, else as calibrated here. */
 static xy_status_t find_link(const explain_values_t *v, question_t *q)
 {
     xy_link_cost_t c = {0};
@@ -102,7 +102,7 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
     return xy_coll_check(&q->request);
 }
 
-/* What other libraries do is shown when it is asked for. */
+/* Algorithms of other libraries are shown only on request. */
 static int find_candidates(const question_t *q, const xy_coll_algorithm_t *chosen,
                            xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX])
 {

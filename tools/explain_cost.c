@@ -77,7 +77,7 @@ static void print_neighbours(const xy_kernel_cost_t *k, double x)
                format_x(k, above->x, size));
 }
 
-/* What is compared where the sizes are not equal. */
+/* Print the comparison where the sizes are not equal. */
 static void print_shape(const xy_kernel_cost_t *k, const call_t *call)
 {
     const xy_shape_t *shape = &k->shape;

@@ -45,7 +45,7 @@ static xy_status_t compute(const question_t *q, const char *strategy, xy_place_t
 
 /* ---- Levels ---- */
 
-/* What meets on one level: messages whose way turns there, and what they cost. */
+/* The traffic of one level: messages whose way turns there, and their costs. */
 typedef struct {
     double bytes, hop_bytes, weighted;
 } level_t;

@@ -184,7 +184,7 @@ static double time_compute(const xy_split_t *s, int levels)
     return xy_split_compute(s);
 }
 
-/* Of level 1 for S = 0, and so on: the first level that the communication cores do. */
+/* The messages of level 1 for S = 0, and so on: the first level that the communication cores do. */
 static double messages(const xy_split_t *s, int levels)
 {
     return levels < xy_split_height(s->ranks, s->base)

@@ -9,7 +9,7 @@
 typedef struct {
     const char *machine; /* as for xy_machine_load */
     const char *costs;   /* a file; or NULL */
-    const char *library; /* whose collectives; or NULL */
+    const char *library; /* library whose collectives are used; or NULL */
     double speed;        /* of its cores, where those of the recorded run are 1 */
 } place_predict_options_t;
 
@@ -19,7 +19,7 @@ typedef struct place_predict place_predict_t;
 xy_status_t place_predict_open(const place_predict_options_t *options, place_predict_t **predict_p);
 void place_predict_close(place_predict_t *predict); /* NULL is fine */
 
-/* What was recorded, one of the two: a trace, which gives the matrix of its messages with those of
+/* Set the recording, one of the two: a trace, which gives the matrix of its messages with those of
  * its collectives (the caller owns it), or a matrix. */
 xy_status_t place_predict_trace(place_predict_t *predict, const char *path, xy_matrix_t **matrix_p);
 xy_status_t place_predict_matrix(place_predict_t *predict, const xy_matrix_t *matrix);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a prediction says, for people and as JSON. */
+/* Print a prediction, for people and as JSON. */
 #include <math.h>
 #include <stddef.h>
 

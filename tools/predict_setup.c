@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a prediction needs: the machine, the models, where processes run. */
+/* Set up a prediction: the machine, the models, the cores of processes. */
 #include <stdlib.h>
 #include <string.h>
 

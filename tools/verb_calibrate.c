@@ -245,8 +245,8 @@ static xy_status_t show(const values_t *v)
     return st;
 }
 
-/* What is there already is updated, if it is of this machine and can be read; on success the caller
- * owns *costs_p. */
+/* Open the existing file to update it, if it is of this machine and can be read; on success the
+ * caller owns *costs_p. */
 static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const char *path,
                               xy_costs_t **costs_p)
 {
@@ -359,7 +359,7 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = measure_messages(v, c, messages, live, costs, failed_p);
     if (st == XY_OK)
         st = keep(v, costs);
-    /* What is left; and enough for a model, however long the others took. */
+    /* The rest of the time; and enough for a model, however long the others took. */
     c->seconds = fmax(v->seconds - (xy_now() - begin), v->seconds / 4);
     if (st == XY_OK && (is_all || v->compute))
         st = xy_calibrate_kernels(c, costs, failed_p);

@@ -79,7 +79,7 @@ static xy_status_t read_given(choose_t *c)
     return XY_OK;
 }
 
-/* What was calibrated, if anything was: a problem may do without. */
+/* Load the calibration, if there is one: a problem may do without. */
 static xy_status_t load_costs(choose_t *c)
 {
     char *path;

@@ -36,7 +36,7 @@ static const xy_option_t options[] = {
      .help = "print where the gdb script is, for 'gdb -x' or an editor's debugger"},
     {0}};
 
-/* What stands at the beginning and is ours; the rest belongs to mpiexec. */
+/* Count the options at the beginning that are ours; the rest belongs to mpiexec. */
 static int count_own(int argc, char **argv)
 {
     int i = 0;

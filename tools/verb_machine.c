@@ -198,7 +198,7 @@ static xy_status_t show_clusters(const values_t *v)
     return st;
 }
 
-/* Of the live machine also what the drivers of GPUs know. */
+/* Load a machine; the live one also with the GPUs that drivers know. */
 static xy_status_t load(const char *source, xy_machine_t **machine_p)
 {
     xy_machine_t *m;

@@ -40,7 +40,7 @@ static const xy_option_t options[] = {
      .help = "also write a matrix for each TIME of the run; into the directory"},
     {0}};
 
-/* Which MPI a launcher belongs to, by its --version; NULL: it does not say. */
+/* Find the MPI of a launcher by its --version; NULL: it does not say. */
 static const char *ask_launcher(char **argv)
 {
     char said[4096] = "";

@@ -84,7 +84,7 @@ static const xy_option_t options[] = {
      .complete = "file"},
     {0}};
 
-/* What one call works on. */
+/* The data of one call. */
 typedef struct {
     const values_t *v;
     const char *path;
@@ -94,7 +94,7 @@ typedef struct {
     xy_target_t *target;
     double *load;
     place_predict_t *predict; /* NULL: no prediction */
-    double before;            /* what it predicts by the baseline */
+    double before;            /* predicted time with the baseline */
 } job_t;
 
 /* The launcher binds ranks to cores, not to hardware threads. */
@@ -178,7 +178,7 @@ static xy_status_t compute(const job_t *j, const char *strategy, xy_place_t **pl
     return xy_place_compute(j->matrix, j->target, &o, place_p);
 }
 
-/* What a run takes by the placement; -1 without --predict. */
+/* Predict the time of a run with the placement; -1 without --predict. */
 static xy_status_t predict(const job_t *j, const xy_place_t *place, double *seconds_p)
 {
     *seconds_p = -1;

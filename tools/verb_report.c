@@ -104,7 +104,7 @@ static xy_status_t read_run(const char *path, run_t *run)
 
 /* ---- Printing ---- */
 
-/* What is printed: a run, several, or two that are compared. */
+/* The reports to print: a run, several, or two that are compared. */
 typedef struct {
     const xy_analysis_t *one;
     xy_comparison_t *two;

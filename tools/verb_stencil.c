@@ -212,7 +212,7 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     return XY_OK;
 }
 
-/* What belongs to one run and what to many. */
+/* Refuse options of one run in a study, and options of a study in one run. */
 static xy_status_t check_files(const values_t *v)
 {
     const char *of_one = v->trace != NULL      ? "--trace"

@@ -40,7 +40,7 @@ static const xy_option_t options[] = {
 
 /* ---- Looking ---- */
 
-/* All that comes until the other side closes. */
+/* Read until the other side closes. */
 static xy_status_t read_all(int fd, xy_text_t *text)
 {
     const struct timeval limit = {.tv_sec = ANSWER_SECONDS};

@@ -158,7 +158,7 @@ static void steps()
     check(cudaMalloc(&x, THREADS * sizeof(float)), "cudaMalloc");
     check(cudaMalloc(&when, ROUNDS * TIMES * sizeof(stamp_t)), "cudaMalloc");
     check(cudaMemset(x, 0, THREADS * sizeof(float)), "cudaMemset");
-    for (int r = 0; r < REPEATS; r++) /* what is printed is the last one */
+    for (int r = 0; r < REPEATS; r++) /* the last repetition is printed */
         for (int i = 0; i < ROUNDS; i++) {
             timed_work<<<THREADS / 256, 256>>>(x, STEPS, when + TIMES * i);
             check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

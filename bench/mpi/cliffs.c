@@ -142,7 +142,7 @@ static double sample(const collective_t *c, const data_t *d, int calls)
     begin = MPI_Wtime();
     for (int i = 0; i < calls; i++)
         c->call(d);
-    MPI_Barrier(COMM); /* what ranks that leave early have left to do counts */
+    MPI_Barrier(COMM); /* work that ranks which leave early have left to do counts */
     seconds = (MPI_Wtime() - begin) / calls;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, COMM);
     return seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a message and a collective cost. Plain MPI, so that it compiles with any MPI library.
+ * The cost of a message and of a collective. Plain MPI, so that it compiles with any MPI library.
  *
  *   core WHAT [WHAT...] --seconds S
  *

@@ -28,7 +28,7 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* What is packed: `count` elements of a type, in so many bytes of memory. */
+/* The packed data: `count` elements of a type, in so many bytes of memory. */
 typedef struct {
     MPI_Datatype type;
     int count;

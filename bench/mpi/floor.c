@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the machine can do at best, in seconds, by two bare threads on the first two PUs:
+ * The best that the machine can do, in seconds, by two bare threads on the first two PUs:
  *
  *   line    one cache line from a core to the other; no message between them can be faster
  *   copies  1 MiB copied to 63 other places, half by each thread; no broadcast to 64 can be faster

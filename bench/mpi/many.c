@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one process with many cores may do worse than one process per rank. Plain MPI, so that it
- * compiles with any MPI library.
+ * Cases in which one process with many cores may be slower than one process per rank. Plain MPI, so
+ * that it compiles with any MPI library.
  *
  *   many WHAT [--seconds S]
  *

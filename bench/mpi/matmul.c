@@ -169,7 +169,7 @@ static core_t measure_core(void)
         core.speed = fmax(core.speed, (double)count * SIDE / (middle - start));
         core.sum = fmin(core.sum, (end - middle) / (8 * (double)count));
     }
-    if (c[1] == 0.5) /* which it never is: the sums are computed */
+    if (c[1] == 0.5) /* never true: the sums are computed */
         puts("");
     free(a);
     free(b);

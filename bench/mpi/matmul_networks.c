@@ -32,7 +32,7 @@ static double part(void)
     return below(1000) / 1000.0;
 }
 
-/* What the choice loses. */
+/* Return the loss by the choice: the chosen algorithm's time relative to the best one's. */
 static double compare(int n, int ranks, const xylem_matmul_options *o)
 {
     double predicted = INFINITY, least = INFINITY, chosen = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the algorithms of xylem_matmul are predicted to take, as a table for `xylem choose --map`:
+ * The predicted times of the algorithms of xylem_matmul, as a table for `xylem choose --map`:
  *
  *   mpicc -O2 matmul_regions.c -lxylem_dense -lxylem -lm -o matmul_regions
  *   ./matmul_regions LATENCY BANDWIDTH SLOW >regions.csv

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs that predictions wait until products have taken long enough (the option `share`):
+ * The cost of delaying predictions until products have taken long enough (the option `share`):
  *
  *   mpiexec --virtual MACHINE --compute none -n P matmul_share MACHINE [N...]
  *

@@ -175,7 +175,7 @@ static void fill(data_t *d)
         v[i] = (double)((i * 7 + (size_t)rank * 13) % 101);
     memset(d->receive, 0, whole(d));
     if (rank == 0)
-        memcpy(d->receive, d->send, (size_t)d->bytes); /* what a broadcast sends */
+        memcpy(d->receive, d->send, (size_t)d->bytes); /* the data that a broadcast sends */
 }
 
 static void data_init(data_t *d, int bytes)
@@ -280,7 +280,7 @@ static double once(int k, data_t *d, int communicate, long times)
 
 typedef enum { COMM, COMP, OVRL, PHASES } phase_t;
 
-/* What of the shorter one is gone. */
+/* The hidden share of the shorter of communication and computation. */
 static double share_of(double comm, double comp, double ovrl)
 {
     return (comm + comp - ovrl) / (comm < comp ? comm : comp);

@@ -243,9 +243,9 @@ static double time_rounds(void (*round)(void), int rounds)
     for (int i = 0; i < rounds; i++)
         round();
     MPI_Barrier(comm);
-    /* Who came to such a barrier earlier than others, by less than a latency, leaves it as much
-     * later. So what was once (connections are made one after the other) would be for ever. What
-     * comes from one rank has one order. */
+    /* A rank that enters such a barrier earlier than others, by less than a latency, leaves it as
+     * much later, and a single delay (connections are made one after the other) would stay for
+     * ever. Messages from one rank have one order. */
     MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
     MPI_Bcast(&all, 1, MPI_DOUBLE, 0, comm);
     MPI_Barrier(comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call costs, in time of the processor, with and without --report:
+ * The processor time of a call with and without --report:
  *   query    MPI_Comm_rank, which does nothing else
  *   self     MPI_Send and MPI_Recv of 8 bytes between two ranks of one core, for each call
  *   barrier  MPI_Barrier of two ranks of one core

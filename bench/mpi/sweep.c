@@ -614,7 +614,7 @@ static void choose_type(const char *name)
         n = 1;
 }
 
-/* What rank r has of the v-forms: none to two blocks; between each pair: half of one to one. */
+/* The blocks of each rank in the v-forms: none to two; between each pair: half of one to one. */
 static void choose_counts(void)
 {
     int at = 0, neighbours = 8;

@@ -13,7 +13,7 @@ static double *numbers(int n)
         x[i] = rand() / (RAND_MAX + 1.0);
     return x;
 }
-/* What each takes, in seconds: values[0] is n. */
+/* The time of each algorithm in seconds: values[0] is n. */
 double sort_seconds(int count, const double *values)
 {
     return 5e-9 * values[0] * __builtin_log2(values[0] + 1) + 1e-7;

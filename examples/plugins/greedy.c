@@ -12,7 +12,7 @@
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* What it costs to have process r on this leaf, as far as its peers have places. */
+/* The cost of putting process r on this leaf, counting peers that already have places. */
 static double cost_at(const xylem_place_problem *p, const uint32_t *leaf_of, uint32_t r,
                       uint32_t leaf)
 {

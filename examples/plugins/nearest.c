@@ -33,7 +33,7 @@ static void destroy(void *state)
     free(n);
 }
 
-/* Which tasks use each datum. */
+/* List the tasks that use each datum. */
 static void list_uses(nearest *n)
 {
     const xylem_policy_view *v = n->view;

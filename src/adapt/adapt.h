@@ -49,7 +49,7 @@ typedef struct {
     xy_simulate_fn simulate; /* NULL: alternatives that need it are errors */
     void *arg;
     const char *cache; /* file of earlier answers of simulations; NULL: none */
-    const char *salt;  /* what answers depend on beside their words and the files among them */
+    const char *salt;  /* on which answers depend besides their words and the files among them */
 } xy_adapt_given_t;
 
 typedef struct {

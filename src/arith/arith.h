@@ -231,7 +231,8 @@ typedef struct {
     bool is_too_large;         /* sizes left the range of MPI_Count */
 } xy_extent_t;
 
-/* Of the predefined datatypes, by handle - XY_TYPE_FIRST; no elements: there is no such type. */
+/* The sizes of the predefined datatypes, by handle - XY_TYPE_FIRST; no elements: there is no such
+ * type. */
 extern const xy_extent_t xy_type_extents[XY_TYPES];
 
 /* The type map continues with `count` blocks, the first at `at`, further ones `stride` bytes apart,

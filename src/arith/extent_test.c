@@ -192,7 +192,7 @@ static void test_predefined(void **state)
     assert_int_equal(types, 70);
 }
 
-/* What does not fit is reported, and nothing else is. */
+/* Exactly the values that do not fit are reported. */
 static void test_large(void **state)
 {
     const xy_extent_t *type = &xy_type_extents[(uintptr_t)MPI_DOUBLE - XY_TYPE_FIRST];

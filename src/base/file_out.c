@@ -36,7 +36,7 @@ typedef struct xy_scratch {
 struct xy_out {
     FILE *file;
     char *name;             /* in messages */
-    char *target;           /* what the rename replaces; NULL when written directly */
+    char *target;           /* the file that the rename replaces; NULL when written directly */
     temporary_t *temporary; /* NULL when written directly */
 };
 

@@ -278,7 +278,7 @@ static xy_status_t check_small(const char *path, const void *head, size_t size)
     return memcmp(head, "abc", 3) == 0 ? XY_OK : XY_EPARSE;
 }
 
-/* What is not wanted is not read: a pipe that never ends is left after its head. */
+/* Only the wanted part is read: a pipe that never ends is left after its head. */
 static void test_head_first(void **state)
 {
     char zeros[100] = {0}, *data;
@@ -550,7 +550,7 @@ static void test_child_does_not_remove_the_parents_file(void **state)
     check_content("target", "partial");
 }
 
-/* What nohup ignores stays ignored. */
+/* Signals that nohup ignores stay ignored. */
 static void test_ignored_signals_stay_ignored(void **state)
 {
     int status;
@@ -581,7 +581,7 @@ static void test_many_files(void **state)
             break;
         opened++;
     }
-    /* All that are open are guarded; one more is refused and said. */
+    /* All open files are guarded; one more is refused with a message. */
     assert_true(opened >= 100 && opened < 300);
     assert_int_equal(testing_said_count, 1);
     for (size_t i = 0; i < opened; i++)

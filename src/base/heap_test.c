@@ -69,7 +69,7 @@ static bool is_kept(const xy_heap_item_t *item)
     return ((const item_t *)item->value)->inside;
 }
 
-/* What is left after a filter comes out in the order in which it would have come. */
+/* A filter leaves the order of the remaining elements unchanged. */
 static void test_filter(void **state)
 {
     static item_t items[ITEMS];

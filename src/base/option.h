@@ -100,7 +100,7 @@ typedef struct xy_command xy_command_t;
 struct xy_command {
     const char *name;        /* the verb */
     const char *summary;     /* half a line, no full stop */
-    const char *synopsis;    /* what follows the options: "[SOURCE]" */
+    const char *synopsis;    /* the arguments after the options: "[SOURCE]" */
     const char *description; /* paragraphs separated by empty lines */
     const char *exit_status; /* of the man page; NULL: that of the verbs */
     const char *examples;    /* lines "command\n    what it shows" */
@@ -108,9 +108,9 @@ struct xy_command {
     const xy_section_t *sections; /* more of the man page, ended by {0}; or NULL */
     size_t values_size;
     long positional_min, positional_max; /* max -1: any number */
-    bool stop_at_positional;             /* what follows the first positional is not parsed */
-    bool single_dash;     /* "-np 4" means the long option "np" (as mpiexec's users write) */
-    bool is_one_dash;     /* names have one dash and nothing else does: compilers */
+    bool stop_at_positional; /* everything after the first positional is left unparsed */
+    bool single_dash;        /* "-np 4" means the long option "np" (as mpiexec's users write) */
+    bool is_one_dash;        /* names have one dash and nothing else does: compilers */
     bool is_raw;          /* run() gets the arguments as they came (but --help), NULL as values */
     const char *prefix;   /* in usage lines, "xylem" when NULL; "" for a command of its own */
     const char *complete; /* completion of positionals, as that of values */

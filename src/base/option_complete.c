@@ -15,7 +15,7 @@
 /* Where the last word stands. */
 typedef struct {
     const xy_command_t *command;
-    const xy_option_t *option; /* whose value it is; NULL: none */
+    const xy_option_t *option; /* the option that takes the value; NULL: none */
     bool is_positional;        /* options have ended */
 } place_t;
 

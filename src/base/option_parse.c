@@ -24,8 +24,8 @@ typedef struct {
     xy_help_t help;
 } parser_t;
 
-/* Of the last command parsed on this thread: which options the command line has, and which have a
- * value from there or from the environment. */
+/* The last command parsed on this thread: the options on the command line, and those with a value
+ * from there or from the environment. */
 static _Thread_local const xy_command_t *given_command;
 static _Thread_local bool given[MAX_OPTIONS], is_set[MAX_OPTIONS];
 

@@ -407,7 +407,7 @@ static void offer_words(const char *complete, xy_offer_fn offer, void *to)
     }
 }
 
-/* What is offered for the last word of a line, which is split at blanks: '' is an empty word. */
+/* The completions of the last word of a line, which is split at blanks: '' is an empty word. */
 static const char *completed(const char *line)
 {
     static char answer[4096];

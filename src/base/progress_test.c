@@ -50,7 +50,7 @@ static void work_long(void)
     xy_progress_step(&bar, 1);
 }
 
-/* What a terminal would have got. */
+/* The output that a terminal would show. */
 static char *on_terminal(void (*work)(void))
 {
     static char text[4096];
@@ -62,7 +62,7 @@ static char *on_terminal(void (*work)(void))
     slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(slave >= 0);
     with_stderr(slave, work);
-    /* What was written may arrive late and in parts: read up to a mark. */
+    /* Output may arrive late and in parts: read up to a mark. */
     assert_int_equal(write(slave, "\001", 1), 1);
     while (used == 0 || text[used - 1] != '\001') {
         n = read(master, text + used, sizeof(text) - 1 - used);

@@ -105,7 +105,7 @@ static void test_default_goes_to_standard_error(void **state)
     close(saved);
 }
 
-/* What comes out of a terminal when a warning and an error go in. */
+/* Print a warning and an error to a terminal, and return its text. */
 static void print_to_terminal(char *text, size_t size)
 {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY), other, saved = dup(STDERR_FILENO);

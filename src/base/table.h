@@ -24,7 +24,8 @@
 typedef const void *const *xy_table_t;
 #define XY_TABLE(table) ((xy_table_t)(table))
 
-/* Of entry i; NULL: the table has no entry i. `i` is at most the number of entries. */
+/* The name and the description of entry i; NULL: the table has no entry i. `i` is at most the
+ * number of entries. */
 const char *xy_table_name(xy_table_t table, size_t i);
 const char *xy_table_describe(xy_table_t table, size_t i);
 /* The entry of that name; NULL: there is none. */

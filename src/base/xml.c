@@ -24,7 +24,7 @@ const xy_xml_limits_t xy_xml_default_limits = {
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
-enum { MAX_DEPTH = 256 }; /* what libxml2 itself accepts */
+enum { MAX_DEPTH = 256 }; /* the limit of libxml2 itself */
 
 struct xy_xml {
     xy_arena_t *arena;

@@ -250,7 +250,8 @@ static void test_names(void **state)
     xy_xml_free(doc);
 }
 
-/* What escape writes, the reader reads; what XML cannot hold becomes U+FFFD or is dropped. */
+/* The reader reads escaped text back; characters that XML cannot hold become U+FFFD or are dropped.
+ */
 static void test_escape_round_trip(void **state)
 {
     static const char *const cases[][2] = {

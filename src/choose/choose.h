@@ -110,7 +110,7 @@ typedef struct {
     const xy_candidate_t *candidates;
     size_t count;
     const xy_history_t *history; /* of this problem and host; NULL: none */
-    size_t reference;            /* what would run without a choice; or XY_CHOOSE_NONE */
+    size_t reference;            /* the candidate used without a choice; or XY_CHOOSE_NONE */
     double loss;
     double noise;    /* of runs, relative; 0: 5 % */
     bool is_settled; /* nothing is tried that is not estimated to be the best */

@@ -346,7 +346,7 @@ static void test_settled(void **state)
     assert_false(choice.is_trial);
 }
 
-/* What runs without noise tell is taken for what it is. */
+/* Runs without noise are taken at their value. */
 static void test_noise(void **state)
 {
     xy_parameter_t n = {"n", 1000};

@@ -39,8 +39,8 @@ typedef struct {
     size_t bad;
     const char *bad_line; /* the first, where lines are not read in their order */
     long first_bad;       /* its number */
-    const char *key;   /* what stands behind the time of lines that are wanted: "HOST PROBLEM " */
-    size_t key_length; /* ... or, of any host, behind that: " PROBLEM " */
+    const char *key;      /* the text after the time of wanted lines: "HOST PROBLEM " */
+    size_t key_length;    /* ... or, of any host, behind that: " PROBLEM " */
 } reading_t;
 
 static bool is_wanted(const reading_t *r, const xy_run_t *run)

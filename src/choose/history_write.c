@@ -34,7 +34,8 @@ static xy_status_t lock_for_writing(const char *path, int *lock_p)
 
 /* ---- Appending ---- */
 
-/* What a crash has cut off ends here, and is one line that is none. */
+/* Does the file end with a complete line? A line that a crash has cut off is ended, and ignored by
+ * readers. */
 static bool has_end(int file)
 {
     struct stat s;

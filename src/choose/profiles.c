@@ -20,7 +20,7 @@ static size_t cut(const char *name, size_t length, const char *end)
     return length > n && memcmp(name + length - n, end, n) == 0 ? length - n : length;
 }
 
-/* Of the problem on the host; NULL: of any. */
+/* Is the file of the problem on the host? NULL: on any. */
 static bool is_of(const char *file, const char *problem, const char *host)
 {
     const char *at = strrchr(file, '@');

@@ -65,7 +65,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What the models get wrong is chosen until it was measured; then the other. */
+/* A candidate that the models favour wrongly is chosen until it was measured; then the other. */
 static void test_learns(void **state)
 {
     double second = 1e-3;
@@ -106,7 +106,7 @@ static void test_learns(void **state)
     assert_int_equal(testing_said_count, 0);
 }
 
-/* What failed has no time. */
+/* A failed run has no time. */
 static void test_failure_is_not_stored(void **state)
 {
     double second = 1;

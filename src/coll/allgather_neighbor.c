@@ -33,8 +33,8 @@ static int neighbor(int p, int r, int round)
     return is_right ? (r + 1) % p : (r + p - 1) % p;
 }
 
-/* which are those of the pair beginning here: even ranks take those below theirs and those above
- * in turn, odd ones the other way round. */
+/* The blocks are those of the pair that begins here: even ranks alternate between the pair below
+ * and the one above, odd ones the other way round. */
 static int pair(int p, int r, int round)
 {
     int first = r - r % 2, away = (round + 1) / 2 * 2;

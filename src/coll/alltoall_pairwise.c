@@ -7,8 +7,8 @@
  */
 #include "coll/build.h"
 
-/* Who rank r takes its block from in a round: the rank `round` below it (way 1) or above it (-1),
- * or with the bits of `round` changed (0). */
+/* The rank that sends rank r its block in a round: the rank `round` below it (way 1) or above it
+ * (-1), or with the bits of `round` changed (0). */
 static int source(int p, int r, int round, int way)
 {
     return way == 0 ? r ^ round : (r - way * round + p) % p;

@@ -30,7 +30,7 @@ static void build(coll_build_t *b)
             coll_order(b, b->mark[r], op);
             coll_order(b, b->mark[from], op);
         }
-        for (int r = 0; r < b->p && op >= 0; r++) /* those of a round have followed each other */
+        for (int r = 0; r < b->p && op >= 0; r++) /* messages of a round have followed each other */
             b->mark[r] = op - b->p + 1 + r;
     }
 }

@@ -181,7 +181,7 @@ int coll_group_member(const coll_group_t *g, int rank);
 struct coll_stage {
     xy_coll_request_t q;
     const int *ranks;           /* [q.procs]: who they are; NULL: all */
-    const xy_coll_link_t *link; /* what their messages cost; NULL: as those of all */
+    const xy_coll_link_t *link; /* cost of their messages; NULL: as for all ranks */
     xy_spot_t (*send)(const coll_build_t *b, int rank, const void *arg); /* of the rank outside */
     xy_spot_t (*receive)(const coll_build_t *b, int rank, const void *arg);
     const void *arg;

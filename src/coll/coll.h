@@ -133,10 +133,10 @@ struct xy_coll_algorithm {
     uint32_t collectives; /* bit 1 << XY_COLL_... for each that it does */
     const char *formula; /* p ranks, n bytes of the vector or block, a b g as in the link, c copy */
     const char *describe; /* one line */
-    const char *needs;    /* what is missing where it is not applicable; NULL: always is */
+    const char *needs;    /* the missing condition where it is not applicable; NULL: always is */
     bool is_direct;       /* else scheduled */
-    bool is_foreign;      /* what other libraries do: runs when it is named or their rules say so,
-                             and is never chosen by its cost */
+    bool is_foreign;      /* an algorithm of another library: runs when it is named or the library's
+                             rules choose it, never chosen by its cost */
     bool has_levels;      /* its operations know their level of a tree: split-tree can cut it */
     bool (*applicable)(const xy_coll_request_t *request); /* NULL: always */
     double (*cost)(const xy_coll_request_t *request, const xy_coll_link_t *link);
@@ -153,8 +153,8 @@ const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
 /* The one of this name that does the collective; NULL: there is none. */
 const xy_coll_algorithm_t *xy_coll_find(xy_collective_t collective, const char *name);
 
-/* That of a plug-in, by its path. XY_EINVAL and others are reported: it cannot be loaded, or does
- * another collective. Any thread. */
+/* Load the algorithm of a plug-in by its path. XY_EINVAL and others are reported: it cannot be
+ * loaded, or does another collective. Any thread. */
 xy_status_t xy_coll_find_plugin(xy_collective_t collective, const char *path,
                                 const xy_coll_algorithm_t **algorithm_p);
 
@@ -223,7 +223,7 @@ typedef struct {
     size_t count;
 } xy_coll_picks_t;
 
-/* Of a size, in powers of two: 0 for 0 and 1 bytes, 20 for 1 MiB and less than 2 MiB. */
+/* The class of a size, in powers of two: 0 for 0 and 1 bytes, 20 for 1 MiB and less than 2 MiB. */
 int xy_coll_step(uint64_t bytes);
 /* NULL: none was picked, or `picks` is NULL. `bytes`: count * element of the request. */
 const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_collective_t collective,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an algorithm states as its cost is what counting its graph gives. */
+/* The cost that an algorithm states equals the count of its graph. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

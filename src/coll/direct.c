@@ -413,7 +413,7 @@ void coll_direct_combine_groups(coll_build_t *b, int actor, xy_spot_t to)
     }
 }
 
-/* Who reduces part i of how many. */
+/* The actor that reduces part i. */
 static int actor_of(const coll_build_t *b, int part)
 {
     return b->q->groups != NULL ? coll_direct_first(b, part) : part;

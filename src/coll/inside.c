@@ -28,7 +28,8 @@ void coll_inside_meet(coll_build_t *b, const coll_nodes_t *n, int node)
         coll_stage(b, &s, NULL);
 }
 
-/* What an actor does comes behind what it has heard. The last operation. */
+/* Add an operation of an actor, ordered after the words that the actor has received unless it is
+ * chained; returns it. */
 static xy_op_id_t add(coll_build_t *b, int actor, xy_op_t op, bool is_chained)
 {
     xy_op_id_t id;
@@ -42,8 +43,8 @@ static xy_op_id_t add(coll_build_t *b, int actor, xy_op_t op, bool is_chained)
     return id;
 }
 
-/* What an actor says from now on comes behind what it has done, `first` to `last`: pieces that any
- * core may do, in any order. */
+/* Order the later words of an actor after its operations `first` to `last`: pieces that any core
+ * may do, in any order. */
 static void end_pieces(coll_build_t *b, int actor, xy_op_id_t first, xy_op_id_t last)
 {
     xy_spot_t place = coll_place(actor, COLL_TEMPORARY, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rule of a library holds for a call, and which builder makes what it names. */
+/* Find the rule of a library that holds for a call, and the builder of its algorithm. */
 #include <limits.h>
 #include <string.h>
 

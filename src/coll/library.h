@@ -36,7 +36,7 @@ typedef struct {
     int ranks;           /* whether it is for ranks that share nodes */
     int procs_min;
     int procs_max; /* inclusive */
-    int measure;   /* what the bytes are of */
+    int measure;   /* the unit of the bytes */
     uint64_t bytes_min;
     uint64_t bytes_max;    /* inclusive */
     uint32_t conditions;   /* all of them hold */
@@ -45,7 +45,7 @@ typedef struct {
     const char *native;    /* the library's own */
     const char *when;      /* the conditions, in words */
     const char *measured;  /* likewise, the measure: "vector" */
-    const char *inside;    /* what the algorithm itself may turn into, or how it differs */
+    const char *inside;    /* the variants that the algorithm may use inside */
 } xy_coll_rule_t;
 
 struct xy_coll_library {
@@ -60,7 +60,7 @@ struct xy_coll_library {
     bool sends_itself;
 };
 
-/* What a rank does in a blocking collective: it starts all its messages and waits for them; or one
+/* The order of a rank's messages in a blocking collective: all started and then waited for; or one
  * call after the other, each of which sends or receives; or rounds in which it sends and receives
  * one message each. */
 typedef enum { XY_COLL_AT_ONCE, XY_COLL_IN_ORDER, XY_COLL_IN_ROUNDS } xy_coll_order_t;

@@ -78,7 +78,7 @@ static void check_one(const xy_coll_library_t *l, const xy_coll_request_t *q)
         fail_at(l, q, n);
 }
 
-/* All that rules look at besides the sizes. */
+/* All properties that rules use besides the sizes. */
 static void check_conditions(const xy_coll_library_t *l, xy_coll_request_t q)
 {
     for (int k = 0; k < 64; k++) {
@@ -152,7 +152,7 @@ static void test_builds(void **state)
                 }
 }
 
-/* What is easily missed. */
+/* Cases that are easily missed. */
 static void test_surprises(void **state)
 {
     static const struct {

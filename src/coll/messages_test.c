@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Open MPI's rules give is what Open MPI sends: for every measured collective, the messages
- * and bytes between each pair of ranks.
+ * Open MPI's rules produce Open MPI's messages: for every measured collective, the messages and
+ * bytes between each pair of ranks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

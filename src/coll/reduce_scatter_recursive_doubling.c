@@ -50,7 +50,7 @@ static void pack(coll_build_t *b, int rank, int step)
     coll_move(b, coll_shift(sums, r.high), coll_shift(packed, r.low), r.end - r.high, 0);
 }
 
-/* What came is of the tree that begins at `first`. */
+/* Add the received partial result, which is of the tree that begins at `first`. */
 static void add_came(coll_build_t *b, int rank, int first, int step)
 {
     runs_t r = runs_of(b, first, step);
@@ -69,7 +69,7 @@ static void move_came(coll_build_t *b, xy_spot_t from, int to, int first, int st
     coll_move(b, from, coll_place(to, CAME, 0), r.low + r.end - r.high, 0);
 }
 
-/* What came from the tree at `upper` goes to the ranks below that had no partner. */
+/* Pass the data received from the tree at `upper` to the ranks below that had no partner. */
 static void pass_on(coll_build_t *b, int lower, int upper)
 {
     int step = upper - lower, there = b->p - upper;

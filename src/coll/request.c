@@ -145,7 +145,7 @@ static xy_status_t measure_blocks(coll_build_t *b)
     return XY_OK;
 }
 
-/* All that the receive buffer of a rank holds as its input. */
+/* Copy the input that the receive buffer of a rank holds. */
 static void take_snapshot(coll_build_t *b, int rank)
 {
     xy_spot_t input = coll_place(rank, XY_BUFFER_RECEIVE, 0);

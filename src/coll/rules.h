@@ -14,7 +14,7 @@ enum {
     COLL_BYTES_SUM_ELEMENTS, /* likewise, but elements */
 };
 
-/* Which ranks a rule is for. */
+/* The ranks that a rule is for. */
 enum {
     COLL_RANKS_ANY,
     COLL_RANKS_FLAT, /* at most one on each node */

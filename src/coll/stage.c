@@ -41,7 +41,8 @@ static double cost_stage(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return choose(&own, l, &a) == XY_OK ? a->cost(&own, l) : INFINITY;
 }
 
-/* What ranks heard before is what the messages of the stage come after, and the other way round. */
+/* Order the messages of a stage after the operations that its ranks have waited for outside, or the
+ * other way round. */
 static void exchange_marks(coll_build_t *outer, coll_build_t *inner, bool is_in)
 {
     for (int i = 0; i < inner->p; i++) {

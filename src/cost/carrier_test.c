@@ -73,7 +73,7 @@ static void test_round_trip(void **state)
     assert_int_equal(xy_carriers_read(false, list), 2);
     check(&list[0], "Open MPI", 1e-6, 1e10, 4040);
     check(&list[1], "MPICH", 2e-6, 5e9, 0);
-    /* What is damaged is left out. */
+    /* Damaged entries are left out. */
     out = fopen(file, "a");
     assert_non_null(out);
     fprintf(out,

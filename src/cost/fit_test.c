@@ -56,7 +56,7 @@ static void test_tables_10_to_13(void **state)
     check_table("dtrtri", (const double[]){0, 0.015, 0, 0});
 }
 
-/* What was measured on four machines is fitted, and predicted when left out. */
+/* Measurements of four machines are fitted, and predicted when left out. */
 static void test_measured(void **state)
 {
     testing_table_t measured = testing_read_table("dgemm-measured.csv");
@@ -302,7 +302,7 @@ static void test_few_intervals(void **state)
     }
 }
 
-/* Whatever the samples: never negative, close to them, sane outside, intervals in order. */
+/* For any samples: never negative, close to them, sane outside, intervals in order. */
 static void test_any_samples(void **state)
 {
     uint64_t seed = 3;

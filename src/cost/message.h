@@ -112,8 +112,8 @@ typedef struct {
     /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
      * them: of so many bytes that they do not. */
     double read;
-    /* Of the sender for a message of a stream of XY_MESSAGE_SMALL bytes: who sends to several does
-     * not wait for the slowest. 0: not measured, or sends wait. */
+    /* The sender's time for a message of a stream of XY_MESSAGE_SMALL bytes: a sender to several
+     * does not wait for the slowest. 0: not measured, or sends wait. */
     double issue;
     /* Means of many timings in units of their medians, by which all times here were multiplied:
      * what cores lose that others have them for a while counts in a program, and not in a median.
@@ -170,9 +170,8 @@ double xy_message_self(const xy_message_model_t *model, double bytes);
 double xy_message_hold(const xy_message_model_t *model, double bytes);
 double xy_message_pieces(const xy_message_model_t *model, double bytes);
 
-/* What the model would be if latencies and bandwidths were `latency` and `bandwidth` times as
- * large. Measured times scale as a message of their size does; what a processor does alone stays.
- */
+/* Change the model as if latencies and bandwidths were `latency` and `bandwidth` times as large.
+ * Measured times scale as a message of their size does; what a processor does alone stays. */
 void xy_message_scale(xy_message_model_t *model, double latency, double bandwidth);
 
 const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */

@@ -22,7 +22,7 @@ static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, d
         double bytes = model->samples[i].bytes;
         double beyond = message_time(&model->samples[i], kind) - lines->latency;
 
-        /* What is lost in the latency's own noise says nothing of a bandwidth. */
+        /* A time within the noise of the latency gives no information about the bandwidth. */
         if (!(lines->latency > 0) || !(bytes > 0) || beyond < 0.02 * lines->latency)
             continue;
         x[n] = bytes;

@@ -117,7 +117,7 @@ static bool is_cut_worth_it(const refinement_t *r, const piece_t *whole, size_t 
            apart * r->regression.criterion->gain < together;
 }
 
-/* Which samples of a piece to fit apart; false: none. */
+/* Find the samples of a piece to fit separately; false: none. */
 static bool find_cut(const refinement_t *r, const piece_t *p, size_t *from_p, size_t *to_p)
 {
     size_t border;

@@ -129,7 +129,7 @@ static void test_equal_sizes_are_the_old_model(void **state)
     xy_costs_destroy(costs);
 }
 
-/* Whatever the noise: never negative, and more work takes longer where equal sizes do. */
+/* For any noise: never negative, and more work takes longer where equal sizes do. */
 static void test_noise_keeps_it_sane(void **state)
 {
     (void)state;

@@ -32,8 +32,8 @@ enum { XY_COSTS_VERSION = 1 };
 /* Between ranks that share one PU. */
 #define XY_COSTS_PU "pu"
 
-/* What times are of: the wall clock (what "" is, too); or the wall clock as it would be at the pace
- * of the core that the constants "pace-latency" and "pace-throughput" tell. */
+/* The clock of the times: the wall clock (also the meaning of ""); or the wall clock as it would be
+ * at the pace of the core given by the constants "pace-latency" and "pace-throughput". */
 #define XY_CLOCK_WALL  "wall"
 #define XY_CLOCK_PACED "paced"
 
@@ -42,7 +42,7 @@ typedef struct {
     char *name;    /* "dgemm", "copy" */
     char *cluster; /* where it was measured */
     char *unit;    /* of the size: "n" or "B" */
-    char *library; /* what was run; "" */
+    char *library; /* the library that was measured; "" */
     char *criterion;
     char *clock;   /* XY_CLOCK_... */
     long threads;  /* inside the kernel, or copies of it at once */
@@ -59,7 +59,7 @@ typedef struct {
 
 typedef struct {
     char *cluster1, *cluster2;
-    char *library; /* what carried the messages: "Open MPI 4.1.4" */
+    char *library; /* the carrier of the messages: "Open MPI 4.1.4" */
     xy_message_model_t model;
 } xy_message_cost_t;
 
@@ -83,7 +83,7 @@ typedef struct {
 
 typedef struct {
     char *machine;      /* name of the host, or of the file of hosts */
-    char *hardware;     /* what it is, so that a file from elsewhere is noticed */
+    char *hardware;     /* a description of it, so that a file from elsewhere is noticed */
     char *date;         /* UTC, ISO 8601 */
     xy_vec_t kernels;   /* of xy_kernel_cost_t */
     xy_vec_t messages;  /* of xy_message_cost_t */
@@ -146,7 +146,7 @@ const xy_kernel_cost_t *xy_costs_kernel(const xy_costs_t *costs, const char *nam
 /* In either order of the clusters; the first library that was measured. */
 const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *cluster1,
                                           const char *cluster2);
-/* Of the library whose name begins so ("open mpi", in any case); NULL: of any. */
+/* The cost by the library whose name begins so ("open mpi", in any case); NULL: by any. */
 const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char *cluster1,
                                              const char *cluster2, const char *library);
 const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
@@ -164,9 +164,9 @@ xy_status_t xy_kernel_cost_value(const xy_kernel_cost_t *kernel, const double *s
 xy_status_t xy_cost_kernel_value(const xy_costs_t *costs, const char *name, const char *cluster,
                                  const double *sizes, size_t count, xy_estimate_t *e_p);
 
-/* What code takes on a cluster of `there` (NULL, or one without them: the first that has the
- * kernels) for each second that it takes here: the geometric mean over the kernels that both know,
- * at sizes that both have measured. How many there are; 0: the factor is 1. */
+/* The relative speed of code on a cluster of `there` (NULL, or one without kernels: the first that
+ * has them), as seconds there for each second here: the geometric mean over the kernels that both
+ * know, at sizes that both have measured. Returns the number of kernels; 0: the factor is 1. */
 size_t xy_costs_relative(const xy_costs_t *here, const xy_costs_t *there, const char *cluster,
                          double *factor_p);
 

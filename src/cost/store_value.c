@@ -67,7 +67,7 @@ static xy_estimate_t estimate(const xy_kernel_cost_t *k, const xy_kernel_form_t 
 
     if (k->held_count > 0)
         e.error = k->held_out;
-    /* Of a matrix without rows nothing is computed. */
+    /* A matrix without rows needs no time. */
     if (!(equal > 0))
         e.seconds = 0;
     if (equal > 0 && count > 1 && count == k->shape.sizes) {

@@ -22,7 +22,7 @@ enum { TESTING_ROWS = 32, TESTING_COLUMNS = 10 };
 
 typedef struct {
     size_t rows, columns;
-    char word[TESTING_ROWS][32]; /* what stands in front where it is no number */
+    char word[TESTING_ROWS][32]; /* the word in front where it is no number */
     double at[TESTING_ROWS][TESTING_COLUMNS];
 } testing_table_t;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm is the fastest here: predictions for xylem_choose(). Rank 0 keeps the machine and
+ * Choose the fastest algorithm here: predictions for xylem_choose(). Rank 0 keeps the machine and
  * the predictions of its last calls, with MPI_COMM_SELF, until MPI_Finalize: a program that
  * multiplies matrices of one size again and again predicts once.
  *
@@ -163,8 +163,8 @@ static known_t *predict(kept_t *kept, dense_t *p, const xylem_matmul_options *o)
     return k;
 }
 
-/* Those that are close are simulated once that, too, is a small part of all products: it takes
- * about TIMES as long as the pass did. */
+/* Simulate the closest candidates once that, too, is a small part of all products: it takes about
+ * TIMES as long as the pass did. */
 static void refine(kept_t *kept, const dense_t *p, const xylem_matmul_options *o, known_t *k)
 {
     enum { TIMES = 3 };

@@ -51,7 +51,7 @@ typedef struct {
     bool is_uniform;          /* between any two ranks, each on a node of its own */
 } dense_place_t;
 
-/* What a product would do, written down rank by rank: the algorithms run with nothing but it. */
+/* The operations of a product, written down rank by rank: the algorithms call nothing else. */
 typedef enum {
     DENSE_COMPUTE,  /* seconds */
     DENSE_SEND,     /* bytes to peer; continues */
@@ -83,7 +83,7 @@ typedef struct {
     int group_count;
     int agreements;     /* of all ranks, in the algorithm */
     int steps;          /* of its loop that are written down; 0: all */
-    double done, whole; /* what these do of all that the loop does */
+    double done, whole; /* their work; that of the whole loop */
 } dense_record_t;
 
 /* One call. */
@@ -118,11 +118,11 @@ typedef struct {
 
 enum { DENSE_ALGORITHMS_MAX = 5 };
 
-/* What a function of the library computes. */
+/* A function of the library and its algorithms. */
 struct dense_routine {
     const char *name;                           /* of the function: in messages, in the history */
     const char *sizes[3];                       /* names of m, n, k in the history; NULL: none */
-    const dense_algorithm_t *const *algorithms; /* those that are cheap to predict come first */
+    const dense_algorithm_t *const *algorithms; /* the ones that are cheap to predict come first */
     int count;
     const char *list;        /* their names, for people */
     const char *few, *usual; /* without a prediction: where messages take long, and else */
@@ -166,7 +166,7 @@ void dense_copy(const dense_t *p, const double *from, int from_ld, double *to, i
 void dense_send(const dense_t *p, const double *from, int rows, int columns, int ld, int to,
                 MPI_Request *request);
 void dense_receive(const dense_t *p, double *to, int rows, int columns, int ld, int from);
-void dense_wait(const dense_t *p, int count, MPI_Request *requests); /* all that were sent */
+void dense_wait(const dense_t *p, int count, MPI_Request *requests); /* for all sends */
 /* `elements` to one rank and as many, or others, from another. */
 void dense_exchange(const dense_t *p, const double *from, int elements, int to, double *into,
                     int more, int source);
@@ -201,26 +201,25 @@ double dense_model_speed(const xylem_platform *platform);
  * if there is one. */
 void dense_take_model(dense_t *p, const xylem_matmul_options *o, const dense_place_t *place);
 
-/* What an algorithm does (record.c): the first steps of its loop (0: all), and what comes before
- * and behind. False: memory ran out. Clean up in any case. */
+/* Record an algorithm (record.c): the first steps of its loop (0: all), and the parts before and
+ * after it. False: memory ran out. Clean up in any case. */
 bool dense_record(const dense_t *p, const dense_algorithm_t *algorithm, int steps,
                   dense_record_t *record);
 void dense_record_cleanup(dense_record_t *record);
 void dense_record_add(const dense_t *p, const dense_op_t *op);
 
-/* What that takes: by the virtual clock, exactly (simulate.c), and by one pass over all messages
- * (pass.c). Returns 0 on failure (reported). */
+/* The time of a record: by the virtual clock, exactly (simulate.c), and by one pass over all
+ * messages (pass.c). Returns 0 on failure (reported). */
 double dense_simulate(const dense_record_t *record, const dense_place_t *place);
 double dense_pass(const dense_record_t *record, const dense_place_t *place);
-/* What an algorithm takes there, from some of its steps (estimate.c). Returns 0 on failure
- * (reported).
- */
+/* The time of an algorithm there, estimated from some of its steps (estimate.c). Returns 0 on
+ * failure (reported). */
 double dense_estimate(const dense_t *p, const dense_algorithm_t *algorithm,
                       const dense_place_t *place);
 /* All of the routine, in their order; of those that cannot be the best a bound. 0: it needs more
  * ranks. */
 void dense_estimate_all(const dense_t *p, const dense_place_t *place, double *seconds);
-/* Those that may be the best after all are simulated, where a pass was all so far. */
+/* Simulate the algorithms that a pass alone has left close to the best. */
 void dense_refine(const dense_t *p, const dense_place_t *place, double *seconds);
 /* Whether there are any. */
 bool dense_is_close(const dense_place_t *place, const double *seconds, int count);

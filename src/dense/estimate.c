@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an algorithm takes, from some steps of its loop. Once the first steps have filled the
- * pipeline from rank 0 to the others, each further one takes what the one before took: FEW and MORE
- * steps say how much, and the rest is in proportion.
+ * The time of an algorithm, estimated from some steps of its loop. Once the first steps have filled
+ * the pipeline from rank 0 to the others, each further one takes what the one before took: FEW and
+ * MORE steps say how much, and the rest is in proportion.
  *
  * Where each rank has a node of its own, and all pairs are alike, one pass over all messages is
  * nearly what the simulator says; elsewhere it is simulated. Algorithms that a pass does not tell

@@ -25,7 +25,7 @@ enum { FACTOR_NARROW = 8 };
 
 typedef struct factor factor_t;
 
-/* What a factorisation does in a step. */
+/* The steps of a factorisation. */
 typedef struct {
     bool is_lower; /* nothing above the diagonal is read or changed */
     /* In the grid column of the panel: factor it in place, and write it with factor_pack(). */

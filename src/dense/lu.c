@@ -58,7 +58,7 @@ static void find_own(const panel_t *x, int j, double *best)
         memcpy(best + 2, row_at(x, at), (size_t)x->width * sizeof(*best));
 }
 
-/* Of two candidates the larger; of equal ones the upper, as LAPACK has it. */
+/* Take the larger of two candidates; of equal ones the upper, as LAPACK does. */
 static void take_larger(const panel_t *x, double *best, const double *other)
 {
     bool is_better =
@@ -221,9 +221,9 @@ static void factor_panel(factor_t *f, int k)
 
 /* ---- Rows that change places ---- */
 
-/* What is swapped: the columns [0, left) and those from `from` on; and rows: number i comes to row
- * at[i] from row source[i]. The first `width` are those of the diagonal block, in order; into the
- * others come rows of the diagonal block. */
+/* The exchange of rows: the columns [0, left) and those from `from` on; number i comes to row at[i]
+ * from row source[i]. The first `width` are those of the diagonal block, in order; into the others
+ * come rows of the diagonal block. */
 typedef struct {
     factor_t *f;
     int left, from, columns;
@@ -331,7 +331,7 @@ static void swap_elsewhere(const swap_t *s)
     move_outside(s, f->row, s->in, true);
 }
 
-/* What comes to the rows outside, ordered by their owners. */
+/* Collect the rows for other owners, ordered by owner. */
 static void fill_out(const swap_t *s)
 {
     int n = 0;

@@ -11,7 +11,7 @@
 
 enum { TAG = 1, TAG_EXCHANGE = 2 };
 
-static double none[1]; /* what blocks are that nothing is stored in */
+static double none[1]; /* stands for blocks that nothing is stored in */
 
 static unsigned long bytes_of(int rows, int columns)
 {

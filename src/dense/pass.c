@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an algorithm takes, nearly: one pass over all messages.
+ * An approximate time of an algorithm: one pass over all messages.
  *
  * Each rank has a time of its own and continues until it needs a message that is not sent yet, or
  * another one is behind. A message costs what it costs in sim/job.h between two nodes: overheads,

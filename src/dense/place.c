@@ -67,7 +67,7 @@ static bool is_uniform(const dense_place_t *place, unsigned long bytes, double s
     return true;
 }
 
-/* What all ranks do together, from the beginning; 0: it failed. */
+/* The time of an operation of all ranks together, from the beginning; 0: it failed. */
 static double together(const dense_place_t *place, void (*what)(xylem_script *s, int rank))
 {
     xylem_script *s;

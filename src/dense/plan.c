@@ -59,9 +59,9 @@ static int by_speed(const void *a, const void *b)
     return x->rank - y->rank;
 }
 
-/* Of ranks sorted by speed, columns of neighbours: best[i] is the least sum of half perimeters of
- * the first i, whose last column begins at from[i]. A column of c ranks and width w has c * w + 1.
- */
+/* Divide ranks sorted by speed into columns of neighbours: best[i] is the least sum of half
+ * perimeters of the first i, whose last column begins at from[i]. A column of c ranks and width w
+ * has c * w + 1. */
 static void find_columns(const double *sum, int ranks, double *best, int *from)
 {
     best[0] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an algorithm does: it runs once for each rank with a record in the place of data and
+ * The operations of an algorithm: it runs once for each rank with a record in the place of data and
  * messages. What is predicted from it are then the calls of a real run, with their sizes and in
  * their order.
  */

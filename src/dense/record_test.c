@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What algorithms do, written down for all ranks without MPI: each message that is sent is received
- * with its size and in its order, all members of a group take part in its broadcasts alike, and
- * every product of two elements is computed once. tests/matmul compares results of real runs.
+ * The operations of algorithms, written down for all ranks without MPI: each message that is sent
+ * is received with its size and in its order, all members of a group take part in its broadcasts
+ * alike, and every product of two elements is computed once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

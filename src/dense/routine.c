@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all routines do: check, choose on rank 0, tell the others, run; and predict without MPI. */
+/* The common part of all routines: check, choose on rank 0, tell the others, run; and predict
+ * without MPI. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an algorithm takes, by the virtual clock: what was written down, as a script.
+ * The time of an algorithm by the virtual clock: its record, run as a script.
  *
  * Agreements of all ranks (communicators, whether all have memory) are the most messages of small
  * products, and the same for all algorithms: one is simulated alone, and they are counted.

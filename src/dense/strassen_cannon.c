@@ -169,7 +169,7 @@ static void run_groups(const dense_t *p, const shape_t *s, const blocks_t *x)
     MPI_Request request;
 
     if (p->rank == 0) {
-        /* What computes longest begins first: rank 0 sends its own group's blocks last. */
+        /* The longest computation begins first: rank 0 sends its own group's blocks last. */
         for (int g = PRODUCTS; g-- > 0;)
             send_product(p, s, x, g);
     } else {

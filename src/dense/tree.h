@@ -24,7 +24,8 @@ typedef struct {
     int skipped;   /* private */
 } dense_tree_step_t;
 
-/* What Xylem chooses for so many bytes and members, by the latency and the seconds per byte. */
+/* Xylem's choice of a tree for so many bytes and members, by the latency and the seconds per byte.
+ */
 dense_tree_t dense_tree(double bytes, int count, double alpha, double beta);
 /* The next message of member v; *step_p is 0 at first. False: there is none. */
 bool dense_tree_step(const dense_tree_t *x, int v, int *step_p, dense_tree_step_t *s);

@@ -105,7 +105,7 @@ static void test_told_apart(void **state)
                 }
 }
 
-/* What may stand on one page. */
+/* Sets of names that may share a page. */
 static void test_names(void **state)
 {
     static const char *const groups[][XY_COLOURS + 1] = {

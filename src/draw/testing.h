@@ -23,7 +23,7 @@ static inline void testing_drawing_open(testing_drawing_t *d)
         abort();
 }
 
-/* What is wrong with a picture, or NULL: no well-formed XML, or a number that is none. */
+/* The first fault of a picture, or NULL: no well-formed XML, or a number that is none. */
 static inline const char *testing_drawing_fault(testing_drawing_t *d)
 {
     xy_xml_t *doc;

@@ -98,8 +98,9 @@ static void choose_in_place(xy_coll_request_t *q)
     q->in_place = in_place;
 }
 
-/* What algorithms of other libraries look at: the nodes of ranks, consecutive on them or not, the
- * size of pieces, and the library whose rules choose the parts of compositions. */
+/* Choose the properties that algorithms of other libraries depend on: the nodes of ranks,
+ * consecutive on them or not, the size of pieces, and the library whose rules choose the parts of
+ * compositions. */
 static void choose_foreign(xy_coll_request_t *q)
 {
     int count = 1, most = 1 + testing_below(q->procs);
@@ -121,7 +122,8 @@ static void choose_foreign(xy_coll_request_t *q)
     q->is_nonblocking = testing_below(2) == 0;
 }
 
-/* Those whose count is of a vector that algorithms cut into parts, not of a block per rank. */
+/* Collectives whose count is of a vector that algorithms cut into parts, not of a block per rank.
+ */
 static bool is_vector(xy_collective_t k)
 {
     return k == XY_COLL_BCAST || k == XY_COLL_REDUCE || k == XY_COLL_ALLREDUCE ||

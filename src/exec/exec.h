@@ -42,8 +42,8 @@ typedef struct {
      * it. Or NULL. */
     void (*on_over)(void *arg);
     void *arg;
-    /* Which queue offers an operation, 0 .. queues - 1, or -1 for the common one. Called while the
-     * executor is made, with the `arg` above. NULL: the common one offers all. */
+    /* The queue that offers an operation, 0 .. queues - 1, or -1 for the common one. Called while
+     * the executor is made, with the `arg` above. NULL: the common one offers all. */
     int (*queue)(void *arg, const xy_op_t *op);
     int queues;
     /* An operation came to `queue`, which is not the common one. Called by the thread that made it

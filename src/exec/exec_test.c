@@ -37,7 +37,7 @@ static void count_call(void *arg)
     atomic_fetch_add(&c->arrived, 1000);
 }
 
-/* Nothing that touches a rank begins before it arrived; what does not, does. */
+/* An operation that touches a rank begins only after its arrival; others do not wait for it. */
 static void test_arrivals(void **state)
 {
     testing_case_t c = reduce_of(4);

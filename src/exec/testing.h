@@ -261,8 +261,8 @@ static inline void testing_expect_sums(testing_case_t *c)
 
 /* ---- Buffers ---- */
 
-/* What is in place lies in the receive buffer, and where the collective puts nothing there it stays
- * (reduce_scatter writes the first block only; what is behind it is not defined, see below). */
+/* Input in place lies in the receive buffer, and where the collective puts nothing there it stays
+ * (reduce_scatter writes the first block only; the bytes after it are not defined, see below). */
 static inline void testing_place_input(testing_case_t *c, int r)
 {
     xy_collective_t k = c->q.collective;

@@ -246,7 +246,8 @@ static void test_poll(void **state)
     assert_true(polls >= 3);
 }
 
-/* What a fiber keeps -------------------------------------------------------------------------- */
+/* State that a fiber keeps ----------------------------------------------------------------------
+ */
 
 /* fegetround asks one unit of the processor; this asks the one that computes. */
 static double third(void)
@@ -599,7 +600,8 @@ static void be_silent(void *arg, xy_status_t status, const char *message)
     snprintf(arg, 400, "%s", message);
 }
 
-/* Whatever allocation fails, creation reports it, leaks nothing and works the next time. */
+/* For every failing allocation, creation reports the error, leaks nothing and works the next time.
+ */
 static void test_creation_fails(void **state)
 {
     char said[400] = "";

@@ -93,7 +93,7 @@ static void worker_cleanup(xy_worker_t *w)
     fiber_overflow_cleanup(w);
 }
 
-/* What the calling thread needs to be worker `w`, and its end. */
+/* Prepare the calling thread to be worker `w`, and undo it. */
 static void worker_enter(xy_worker_t *w)
 {
     xy_worker_current = w;

@@ -74,7 +74,7 @@ struct xy_fiber {
     _Alignas(XY_FIBER_LINE) void *context; /* NULL: has not run yet */
     xy_fiber_t *next, *prev; /* READY: in a ready list; AWAY: of the visitors that wait */
     uint8_t state, priority;
-    uint8_t list;                /* which ready list, while FIBER_READY */
+    uint8_t list;                /* number of the ready list, while FIBER_READY */
     uint8_t special;             /* FIBER_SIGNALLED, FIBER_VISITS */
     bool is_held;                /* its owner will call xy_fiber_release */
     char *low;                   /* of its stack: a switch checks that it has not run over it */
@@ -83,9 +83,9 @@ struct xy_fiber {
 
     _Alignas(XY_FIBER_LINE) uint64_t deadline_order;
 
-    /* Of those that visit (visit.c). */
-    _Atomic uint32_t call; /* what its thread waits for; the futex */
-    xy_fiber_t *before;    /* who ran here when it came in */
+    /* Used by visitors (visit.c). */
+    _Atomic uint32_t call; /* state of its thread's wait; the futex */
+    xy_fiber_t *before;    /* the fiber that ran here when it came in */
     xy_fiber_t *home;      /* a detached one: the context of its thread */
 };
 _Static_assert(sizeof(xy_fiber_t) == 3 * XY_FIBER_LINE, "a switch touches one line of each fiber");
@@ -128,7 +128,7 @@ struct xy_worker {
     xy_pool_t *pool;
     void *user;
     int64_t spin_ns;     /* the least: what was configured */
-    int64_t spin_now_ns; /* what is used: see fiber_spin_adapt */
+    int64_t spin_now_ns; /* in use now: see fiber_spin_adapt */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     double (*rest)(xy_worker_t *w);
     int index, cpu;

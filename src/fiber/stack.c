@@ -33,7 +33,7 @@
 enum {
     GUARD_LEAST = 64 << 10,
     GUARD_MOST = 1 << 20,
-    TABLE_BYTES = 2 << 20, /* what a page table covers, with pages of 4 KiB */
+    TABLE_BYTES = 2 << 20, /* range of a page table, with pages of 4 KiB */
     SLAB_FIRST = 4,
     SLAB_LARGEST = 64,
     COLOURS = 8, /* tops of stacks fall on different cache sets: */

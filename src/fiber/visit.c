@@ -35,7 +35,7 @@
 #include "fiber/sanitize.h"
 #include "fiber/switch.h"
 
-/* What the thread of a visitor waits for (`call` of its fiber). */
+/* The wait of a visitor's thread (`call` of its fiber). */
 enum {
     CALL_NONE,   /* it looks at the word */
     CALL_SLEEPS, /* it sleeps on the word */
@@ -330,7 +330,7 @@ static void ask_whether_stuck(xy_pool_t *pool, xy_fiber_t *self)
 }
 
 /* Sleep until the visitor is called, and check from time to time whether the whole pool is stuck.
- * */
+ */
 static void sleep_for_call(xy_worker_t *w, xy_fiber_t *self)
 {
     int64_t pause = FIBER_ASK_FIRST;
@@ -391,7 +391,7 @@ void fiber_visitor_yield(xy_worker_t *w, xy_fiber_t *self)
     int error = errno;
 
     if (!look(w))
-        look(w); /* what mail and packets brought may be all there is to do */
+        look(w); /* work that mail and packets brought may be all there is to do */
     give_back(w, self);
     let_others_in(&w->share);
     fiber_share_lock(w);

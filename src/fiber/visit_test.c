@@ -17,7 +17,7 @@ enum { VISITORS = 4, ROUNDS = 400 };
 static _Atomic int stuck_calls;
 static xy_pool_t *pool;
 static long counter;        /* of the worker: no atomic */
-static _Atomic int posted;  /* what poll finds */
+static _Atomic int posted;  /* found by poll */
 static xy_fiber_t *waiting; /* of the worker: wants the next post */
 static _Atomic bool is_over;
 
@@ -343,7 +343,7 @@ static void detached(void *unused)
     assert_int_not_equal(thread_now(), here);
     assert_ptr_equal(xy_fiber_self(), self);
     xy_visitor_go_out(self);
-    assert_int_equal(read(ends[0], &byte, 1), 1); /* what the other fiber writes */
+    assert_int_equal(read(ends[0], &byte, 1), 1); /* written by the other fiber */
     xy_visitor_come_in(self);
     peers[0] = self;
     xy_fiber_park();

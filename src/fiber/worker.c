@@ -204,7 +204,7 @@ static inline xy_fiber_t *choose(xy_worker_t *w)
 
 /* Switching ----------------------------------------------------------------------------------- */
 
-/* What happens on a new stack before anything else: the fiber that was left may have ended. */
+/* The first step on a new stack: recycle the fiber that was left if it has ended. */
 static inline void arrive(xy_worker_t *w, void *fake)
 {
     fiber_sanitize_arrive(fake);

@@ -111,7 +111,7 @@ void xy_gpu_unpin(xy_gpu_device_t *gpu, void *address);
 
 xy_status_t xy_gpu_stream_create(xy_gpu_device_t *gpu, xy_gpu_stream_t **stream_p);
 void xy_gpu_stream_destroy(xy_gpu_stream_t *stream); /* after its end; NULL is fine */
-/* All that was put into it is complete. */
+/* Wait until all work of the stream is complete. */
 xy_status_t xy_gpu_stream_wait(xy_gpu_stream_t *stream);
 /* Later work of the stream comes after the event. */
 xy_status_t xy_gpu_stream_after(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);

@@ -69,7 +69,7 @@ static int close_first(void **state)
     return 0;
 }
 
-/* What most tests need. */
+/* The objects that most tests need. */
 typedef struct {
     xy_gpu_stream_t *stream;
     xy_gpu_kernel_t *kernel;

@@ -244,7 +244,7 @@ static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
     return XY_OK;
 }
 
-/* Who takes memory keeps count of it; here it has addresses only. */
+/* The callers keep count of memory; here it has addresses only. */
 static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p)
 {
     *memory_p = model_of(gpu)->memories + 1;
@@ -380,7 +380,7 @@ static xy_status_t event_create(xy_gpu_event_t *event, bool is_timed)
     return event->native != NULL ? XY_OK : xy_fail_memory("making an event");
 }
 
-/* What still records it does not any more. Its stream may be gone. */
+/* Forget the event in all operations that would still record it. Its stream may be gone. */
 static void event_destroy(xy_gpu_event_t *event)
 {
     const model_t *m = model_of(event->gpu);

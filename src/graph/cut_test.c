@@ -135,7 +135,7 @@ static void test_pipeline(void **state)
     xy_graph_destroy(g);
 }
 
-/* What is ordered for a reason other than bytes stays so, for all pieces. */
+/* Operations that are ordered for a reason other than bytes stay so, for all pieces. */
 static void test_points(void **state)
 {
     static testing_reach_t reach;

@@ -16,7 +16,7 @@ typedef struct {
     int32_t next; /* in graph->readers; -1: the end */
 } graph_reader_t;
 
-/* Who touched something last. */
+/* The last accesses to a place. */
 typedef struct {
     xy_op_id_t writer; /* -1: none */
     int32_t readers;   /* since that write; -1: none */
@@ -33,7 +33,7 @@ struct xy_graph {
     xy_vec_t accesses;     /* xy_access_t of all operations, in their order */
     xy_vec_t access_start; /* size_t per operation, where it has any (see xy_graph_accesses) */
     bool is_out_of_memory;
-    const char *wrong; /* what the builder got wrong first; NULL: nothing */
+    const char *wrong; /* the builder's first error; NULL: none */
     bool is_final;
 
     /* While building. */

@@ -15,7 +15,7 @@ typedef struct {
     uint32_t n;
     const xy_latency_t *matrix;
     double rho;
-    const double *own; /* what counts as an edge of each machine to itself; NULL: there is none */
+    const double *own; /* edge of each machine to itself; NULL: there is none */
     uint32_t *cluster;
     double *edge_min;   /* of each machine */
     double *inside_min; /* of each root; INFINITY: single */

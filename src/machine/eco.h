@@ -68,7 +68,7 @@ typedef struct {
     uint32_t nearest;         /* the nearest other cluster; itself when there is none */
     double distance;          /* cheapest edge to it */
     xy_eco_reason_t reason;   /* why they are two */
-    double bound;             /* what that edge would have had to cost */
+    double bound;             /* the largest cost of that edge for which they would be one */
 } xy_eco_cluster_t;
 
 typedef struct {

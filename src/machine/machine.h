@@ -194,8 +194,8 @@ typedef struct {
 /* ---- Making one. On success the caller owns *machine_p; on failure it is untouched and the cause
  * was reported. ---- */
 
-/* Whatever `source` is: NULL or "live"; the name of a machine that ships with Xylem ("knl64"); a
- * file (Xylem's or hwloc's XML, "-" for standard input); a synthetic string. */
+/* Load a machine from `source`: NULL or "live"; the name of a machine that ships with Xylem
+ * ("knl64"); a file (Xylem's or hwloc's XML, "-" for standard input); a synthetic string. */
 xy_status_t xy_machine_load(const char *source, xy_machine_t **machine_p);
 
 /* The machine this process runs on, with what its cgroup and its affinity mask leave of it. */

@@ -71,7 +71,7 @@ static bool same_gpus(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
     return true;
 }
 
-/* Of objects with as many children, both with a grid. */
+/* Do two objects with as many children, both with a grid, have the same one? */
 static bool same_grid(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
 {
     const xy_grid_t *x = xy_machine_grid(m, a), *y = xy_machine_grid(m, b);

@@ -3,7 +3,7 @@
 
 static void scale(xy_link_t *link, double latency, double bandwidth)
 {
-    link->latency *= latency; /* what is not known is 0 and stays so */
+    link->latency *= latency; /* unknown values are 0 and stay so */
     link->bandwidth *= bandwidth;
 }
 

@@ -88,7 +88,7 @@ static void test_distances(void **state)
     }
 }
 
-/* What is left keeps its numbers, and two leaves their distance. */
+/* The remaining leaves keep their numbers, and two leaves their distance. */
 static void check_restriction(const xy_machine_t *m, const xy_bitset_t *set)
 {
     xy_machine_t *part;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which kernels are measured: from the table, from plug-ins, each with each number of threads. */
+/* Choose the kernels to measure: from the table, from plug-ins, each with each number of threads.
+ */
 #include "measure/calibrate.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ typedef struct {
     measure_child_options_t options;
     pid_t pid;
     int socket;
-    char library[128]; /* what was loaded */
+    char library[128]; /* the library that was loaded */
 } measure_child_t;
 
 /* ENOENT: no such kernel, library or symbol. The strings must live as long as the worker. */

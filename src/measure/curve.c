@@ -160,8 +160,8 @@ static xy_status_t find_outliers(xy_sample_t *const *all, size_t n, bool *is_out
     return xy_outliers(x, t, n, is_out, count_p, NULL);
 }
 
-/* Which of two neighbours is wrong is not known: both sides of an outlier are looked at again; and
- * the ends, of which there is no telling. */
+/* Measure again both neighbours of an outlier, as either may be wrong, and the ends, which have
+ * only one neighbour. */
 static xy_status_t measure_again(session_t *s, xy_sample_t *const *all, size_t n,
                                  const bool *is_out)
 {

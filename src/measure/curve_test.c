@@ -163,7 +163,7 @@ static void test_stubborn_size(void **state)
     xy_kernel_cost_cleanup(&k);
 }
 
-/* What it asks for, all in all, is what it was given, however much is to be measured again. */
+/* The total time requested equals the time given, however much is measured again. */
 static void test_keeps_to_the_time(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static void ask(const char *agent, double patience, char *name, question_t *q)
     xy_free(copy);
 }
 
-/* What a command that has ended printed last: what a host's shell says before is not its name. */
+/* The last line that a finished command printed: earlier ones may come from the host's shell. */
 static char *read_answer(int fd)
 {
     char text[4096], *line = text;

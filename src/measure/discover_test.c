@@ -12,7 +12,7 @@
 #include "measure/discover.h"
 #include "measure/timing.h"
 
-/* What ssh would do: AGENT HOST uname -n. */
+/* A stand-in for ssh: AGENT HOST uname -n. */
 static const char answers[] = "#!/bin/sh\n"
                               "[ \"$2 $3\" = 'uname -n' ] || exit 9\n"
                               "case $1 in\n"

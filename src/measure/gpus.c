@@ -10,7 +10,7 @@
 /* Copies of these sizes give latency and bandwidth; several follow each other, as in a run, and the
  * median of so many measurements counts. */
 enum { SMALL = 64 << 10, IN_A_ROW = 4, TIMES = 7, LAUNCHES = 200, COLUMNS = 2048 };
-/* Of a device that is made of cores the large ones are in no cache, either. */
+/* Large sizes, which no cache holds, on a device that is made of cores either. */
 enum { LARGE_OF_GPU = 32 << 20, LARGE_OF_CORES = 4 << 20 };
 
 static const char text[] =

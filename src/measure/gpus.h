@@ -16,7 +16,7 @@
 
 #include "measure/calibrate.h"
 
-/* Of `c` only `report` is looked at. *count_p: GPUs that were measured. */
+/* Calibrate the GPUs; of `c` only `report` is used. */
 xy_status_t xy_calibrate_gpus(const xy_calibration_t *c, xy_costs_t *costs, int *count_p);
 
 /* The links of GPU `number` by the store; those it does not know stay. The shared one is what both

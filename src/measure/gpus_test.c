@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a GPU costs: a device that is made of cores is one here. */
+/* The measured costs of a GPU: a device that is made of cores is one here. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static xy_costs_t *new_costs(void)
     return costs;
 }
 
-/* What is measured is in the store, and makes links that are neither infinite nor free. */
+/* Measured values are in the store, and make links that are neither infinite nor free. */
 static void test_measured(void **state)
 {
     static const char *const names[] = {

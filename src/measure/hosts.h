@@ -28,13 +28,13 @@ typedef struct {
     double seconds;        /* for one size of one pair; 0: 0.1 */
     double budget;         /* seconds for all messages; 0: as long as it takes */
     bool has_inside;       /* messages inside hosts with several cores, too */
-    /* Of const char *: a command that measures kernels where it runs, to which "--seconds S" and
+    /* A command, as const char *, that measures kernels where it runs, to which "--seconds S" and
      * "--output FILE" are added. NULL or empty: no kernels. */
     const xy_vec_t *kernels;
     double kernel_seconds; /* for all hosts on which they are measured */
     bool on_every_host;    /* kernels: not only on the first host of each cluster */
     xy_progress_t *bar;    /* in thousandths; NULL: none */
-    FILE *report;          /* what is found; NULL: silent */
+    FILE *report;          /* for the findings; NULL: silent */
 } xy_hosts_calibration_t;
 
 /* Clusters, machines, messages, kernels and the machine that they make go into `costs`; a pair of

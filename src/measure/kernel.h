@@ -16,7 +16,7 @@
 typedef struct measure_kernel_state {
     void (*routine)(void);     /* cast to its type by the kernel */
     size_t n;                  /* the size of a kernel with one */
-    size_t size[XY_SIZES_MAX]; /* those of one with several, in the order of cost/shape.h */
+    size_t size[XY_SIZES_MAX]; /* of a kernel with several sizes, in the order of cost/shape.h */
     double *a, *b, *c, *spare;
     int *pivots;
 } measure_kernel_state_t;

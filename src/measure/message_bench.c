@@ -62,9 +62,9 @@ static xy_status_t judge(const bench_t *r, xy_message_model_t *model)
     return XY_OK;
 }
 
-/* What a program finds is the mean of many messages, and what was measured are medians, which do
- * not show that others have the cores now and then. By one figure of all timings of a launch: of
- * each size there are too few to tell a mean. */
+/* The factor from medians to means: a program sees the mean of many messages, and the measured
+ * medians do not show that others have the cores now and then. By one figure of all timings of a
+ * launch: of each size there are too few to tell a mean. */
 static double find_pace(bench_t *r)
 {
     double pace = r->paced > 0 ? bench_middle(r->pace, (size_t)r->paced) : 1;

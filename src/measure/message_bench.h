@@ -23,8 +23,8 @@ typedef struct {
      * them. NULL: no core is shared. */
     const xy_vec_t *alone;
     const xy_vec_t *sizes; /* of uint64_t: these instead; NULL or empty: chosen here */
-    /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: a few, unless `sizes`
-     * are given. */
+    /* Sizes, as uint64_t, that are measured twice, but not shown to the model. NULL or empty: a
+     * few, unless `sizes` are given. */
     const xy_vec_t *held_out;
     xy_vec_t *held; /* of xy_message_sample_t: two of each that was held out, appended */
     double seconds; /* for one size; 0: 0.1 */

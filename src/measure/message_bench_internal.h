@@ -67,7 +67,7 @@ xy_status_t bench_list_held(bench_t *r, const double *sizes, size_t count, bool 
 xy_status_t bench_measure_all(bench_t *r, double *sizes, size_t count, bool is_given);
 /* The samples of all launches by size, each size once: medians. */
 xy_status_t bench_merge(xy_vec_t *samples, xy_vec_t *merged);
-double bench_middle(double *values, size_t n); /* which it sorts */
+double bench_middle(double *values, size_t n); /* sorts the values */
 
 /* message_again.c */
 xy_status_t bench_measure_again(bench_t *r);

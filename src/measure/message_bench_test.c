@@ -238,7 +238,7 @@ static void test_jumps(void **state)
     xy_message_cost_cleanup(&m);
 }
 
-/* What is held out is measured twice, and the model does not see it. */
+/* A held-out size is measured twice, and the model does not see it. */
 static void test_held_out(void **state)
 {
     const char *const list[] = {"sh", "-c", good};
@@ -331,7 +331,7 @@ static char chaos[] =
           "exp(7 * rand())}'); "
           "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
 
-/* What is disturbed is measured again; a model that cannot be trusted is none. */
+/* Disturbed samples are measured again; a model that cannot be trusted is refused. */
 static void test_noisy(void **state)
 {
     xy_message_cost_t m = {0};

@@ -44,8 +44,8 @@ xy_status_t measure_probe_run(const xy_vec_t *words, const char *const *argument
     return st;
 }
 
-/* What two processes take together, in the order of BENCH_BARRIER and those behind it; what a probe
- * does not tell was not measured. */
+/* Read the times of collectives of two processes, in the order of BENCH_BARRIER and those behind
+ * it; a time that a probe does not print was not measured. */
 static bool read_meetings(bench_t *r, const char *line)
 {
     static const char word[] = "meet ";
@@ -110,7 +110,7 @@ bool bench_has_time(const bench_t *r)
            taken + taken / r->launched <= r->pair->budget;
 }
 
-/* Those of the sizes up to `most` bytes, or above it. */
+/* Add the sizes up to `most` bytes, or above it, to the list. */
 static void add_sizes(const double *sizes, size_t count, bool is_above, double most,
                       xy_text_t *list)
 {

@@ -21,11 +21,11 @@ typedef struct {
     const char *launcher;  /* NULL: mpirun, mpiexec or srun, whichever is here */
     const char *compiler;  /* NULL: mpicc */
     const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
-    const char *cluster;   /* what both ends are called in the store; NULL: XY_COSTS_LOCAL */
+    const char *cluster;   /* name of both ends in the store; NULL: XY_COSTS_LOCAL */
     double largest;        /* message in bytes; 0: 4 MiB */
     const xy_vec_t *sizes; /* of uint64_t: these messages instead; NULL or empty: chosen */
-    /* Of uint64_t: measured along with the others, twice, but not shown to the model; the report
-     * has them. NULL or empty: none. */
+    /* Sizes, as uint64_t, that are measured along with the others, twice, but not shown to the
+     * model; the report has them. NULL or empty: none. */
     const xy_vec_t *held_out;
     double seconds; /* for one size; 0: 0.1 */
     double budget;  /* for everything: the number of launches is cut; 0: as long as it takes */

@@ -15,7 +15,7 @@
 
 enum { CLUSTERS = 4 };
 
-/* What stands between the clusters of Grid'5000, by their latencies: MB/s. */
+/* The rates between the clusters of Grid'5000, with their latencies: MB/s. */
 static const double rates[CLUSTERS][CLUSTERS] = {
     {98, 11, 9, 60}, {11, 110, 12, 13}, {9, 12, 100, 8}, {60, 13, 8, 90}};
 
@@ -109,7 +109,7 @@ static void test_pairs(void **state)
     xy_latency_destroy(matrix);
 }
 
-/* What several pairs carry at once is what a route has. */
+/* A route has the bandwidth that several pairs reach together. */
 static void test_shares(void **state)
 {
     xy_eco_t *eco;
@@ -137,7 +137,7 @@ static void test_shares(void **state)
     genepi = find_node(m, "genepi-6");
     azur = find_node(m, "azur-7");
     assert_true(is_near(xy_machine_path(m, bordereau, bordeplage).bandwidth, 120e6));
-    /* What streams carried, for both clusters; the least latency. */
+    /* The rate of streams, for both clusters; the least latency. */
     assert_true(is_near(xy_machine_path(m, bordereau, genepi).bandwidth, 15.6e6));
     assert_true(is_near(xy_machine_path(m, bordeplage, genepi).bandwidth, 15.6e6));
     assert_true(is_near(xy_machine_path(m, bordeplage, genepi).latency, 5391e-6));

@@ -6,7 +6,7 @@
 
 /* Tight enough: half of the confidence interval. */
 static const double sure = 0.01;
-/* Of a core that was shared so much, what one would take alone is not told well. */
+/* The most that a core may be shared: beyond that, the time of a core alone is unreliable. */
 static const double disturbed_most = 0.05;
 
 /* When half of all runs take so many times as long as the best, there is no saying what it takes: a
@@ -27,7 +27,7 @@ static int by_disturbance(const void *a, const void *b)
     return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
 }
 
-/* Of each visit the same number of runs, those that were disturbed least: a bad visit lasts longer,
+/* Merge the least disturbed runs of each visit, the same number of each: a bad visit lasts longer,
  * and must not count more for that. Runs timed by another clock do not mix. */
 static void merge(measure_pool_t *pool, measure_pool_t *visit)
 {

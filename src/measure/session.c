@@ -393,8 +393,8 @@ static xy_status_t hand_over(const session_t *s, bool by_pace)
     return XY_OK;
 }
 
-/* What the model says of the sizes that were held out, against the faster of both turns: it says
- * what an undisturbed run takes. */
+/* Compare the model with the sizes that were held out, with the faster of both turns: the model is
+ * of an undisturbed run. */
 static xy_status_t judge(session_t *s, bool by_pace)
 {
     xy_kernel_cost_t *k = &s->result;
@@ -536,7 +536,7 @@ static xy_status_t measure_all(session_t *s)
     return st == XY_OK ? measure_rounds(s) : st;
 }
 
-/* Everything that is done with the process; the result may be without shapes, *shapes_p. */
+/* Measure with the process that runs the kernel; the result may be without shapes, *shapes_p. */
 static xy_status_t measure_kernel(session_t *s, const measure_child_options_t *options,
                                   double seconds, xy_status_t *shapes_p)
 {

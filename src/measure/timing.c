@@ -187,7 +187,7 @@ typedef struct {
     measure_pool_t *pool;
     double begin, all[RUNS_MAX]; /* every run by the wall clock */
     long count, batch;
-    int code; /* what the run returned last */
+    int code; /* last return value of the run */
 } series_t;
 
 /* Wait, not for long, until the core is alone. */

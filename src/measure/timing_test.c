@@ -120,7 +120,7 @@ static void test_pool(void **state)
         assert_true(m.seconds >= 1 && m.seconds <= 1.02);
         assert_int_equal(m.repetitions, n);
         assert_true(m.counted >= 5 && m.counted <= COST_POOL_MAX);
-        /* What comes later is heard. */
+        /* Later runs still count. */
         for (int i = 0; i < 2 * COST_POOL_MAX; i++)
             measure_pool_add(&pool, (measure_run_t){.seconds = 1, .paced = 1.5});
         assert_true(measure_pool_sum(&pool).paced == 1.5);

@@ -21,7 +21,7 @@ enum { MOST_ADDRESSES = 32 };
 #define AGAIN_PAUSE   0.2
 
 /* Write an address as text; false for link-local and other addresses that no other machine can use.
- * */
+ */
 static bool text_of(const struct sockaddr *address, char text[64])
 {
     if (address == NULL)
@@ -63,7 +63,8 @@ static bool is_wanted(const char *name)
     return false;
 }
 
-/* Those of the loopback come last: they are reached from this machine only. */
+/* Add the addresses of the interfaces; the loopback's come last, as they are reached from this
+ * machine only. */
 static void add_interfaces(xy_text_t *card, const struct ifaddrs *all, bool loopback)
 {
     for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {

@@ -108,7 +108,8 @@ enum { XY_RULES_SIZE = 128 };
 
 /* Before the first listener is opened. */
 void xy_net_rules_set(const xy_net_rules_t *rules);
-/* Those of this process as a text for another, and back; false: the text is none, or NULL. */
+/* Write the rules of this process as a text for another, and read them back; false: the text is
+ * none, or NULL. */
 void xy_net_rules_write(char text[XY_RULES_SIZE]);
 bool xy_net_rules_read(const char *text, xy_net_rules_t *rules);
 /* Ports as people write them, "LOW-HIGH" or one number; false: they are none. */

@@ -16,7 +16,7 @@
 
 #include "base/base.h"
 
-/* Of this process. -1: there can be none, in silence. */
+/* Open the door of this process. */
 int xy_door_open(void);
 /* The next guest, a process of the same user; others are sent away. -1: none, yet. Never waits. */
 int xy_door_accept(int door);

@@ -127,7 +127,7 @@ static xy_channel_answer_t read_plain(xy_channel_t *link, xy_frame_t *frame)
     return code <= 0 ? answer_of(code) : end_frame(link, frame);
 }
 
-/* What a record adds to the frame. False: it does not belong there. */
+/* Add a record to the frame. False: it does not belong there. */
 static bool take_record(xy_channel_t *link, const uint8_t *plain, size_t size)
 {
     if (link->frame.bytes == NULL) {
@@ -144,7 +144,7 @@ static bool take_record(xy_channel_t *link, const uint8_t *plain, size_t size)
 }
 
 /* Continue to read a frame of an encrypted connection, record by record; a forged record ends it.
- * */
+ */
 static xy_channel_answer_t read_sealed(xy_channel_t *link, xy_frame_t *frame)
 {
     uint8_t *record = link->records[1], *plain = record + NET_SEAL_SIZE;

@@ -57,7 +57,7 @@ static void frames_arrive_as_they_were_sent(void **state)
     assert_int_equal(xy_channel_read(&b, &frame), XY_CHANNEL_END);
 }
 
-/* Whatever the pieces that bytes come in. */
+/* Bytes may come in pieces of any size. */
 static void frames_may_come_byte_by_byte(void **state)
 {
     static const char bytes[] = "\5\0\0\0\3\0\0\0abc\6\0\0\0\0\0\0\0\7\0\0\0\1\0\0\0z";

@@ -269,7 +269,7 @@ static int bind_at(int family, bool is_local, uint16_t port)
     return -1;
 }
 
-/* Of all addresses; of IPv4 where there is no IPv6. */
+/* Listen on all addresses; on those of IPv4 where there is no IPv6. */
 static int bind_any(bool is_local, uint16_t port)
 {
     int fd = is_local ? -1 : bind_at(AF_INET6, false, port);
@@ -426,7 +426,7 @@ static stranger_t *find_unwanted(xy_listener_t *l)
     return found;
 }
 
-/* Who has connected next: -1: nobody. Descriptors of strangers are given up for it. */
+/* Accept the next connection: -1: none. Descriptors of strangers are given up for it. */
 static int accept_next(xy_listener_t *l)
 {
     int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -595,7 +595,7 @@ void xy_listener_close(xy_listener_t *l)
 /* ---- The connector ---- */
 
 /* Read exactly `size` bytes; false at the end of the connection, on an error or after the deadline.
- * */
+ */
 static bool read_all(int fd, uint8_t *bytes, size_t size, double deadline)
 {
     while (size > 0) {

@@ -43,7 +43,7 @@ static void the_proof_is_hmac_sha256(void **state)
     }
 }
 
-/* Who knows the salt alone derives another secret. */
+/* The salt alone gives another secret. */
 static void secrets_are_derived(void **state)
 {
     uint8_t salt[XY_SECRET_BYTES] = {5}, first[XY_SECRET_BYTES], second[XY_SECRET_BYTES];
@@ -190,7 +190,7 @@ static void others_are_refused(void **state)
 /* More than the listener hears at once. */
 enum { STRANGERS = 600 };
 
-/* Those who say nothing, or something else, keep none waiting. */
+/* Strangers that send nothing, or something else, do not block others. */
 static void strangers_do_not_block(void **state)
 {
     xy_listener_t *listener;
@@ -346,13 +346,13 @@ static void connections_are_encrypted(void **state)
     xy_net_rules_set(&(xy_net_rules_t){.seal = XY_SEAL_BETWEEN_HOSTS});
 }
 
-/* What went by from the connector to the listener. */
+/* The bytes that passed from the connector to the listener. */
 typedef struct {
     uint8_t said[256];
     size_t count;
 } relay_t;
 
-/* What a connector says to a listener that a relay stands in front of. */
+/* Record the greeting of a connector through a relay in front of the listener. */
 static void record_greeting(xy_listener_t *listener, bool is_sealed, relay_t *relay)
 {
     struct sockaddr_storage to;
@@ -395,7 +395,7 @@ static void record_greeting(xy_listener_t *listener, bool is_sealed, relay_t *re
     close(ends[1]);
 }
 
-/* Who repeats what a connector has said, word for word, is refused. */
+/* A recorded greeting that is repeated word for word is refused. */
 static void a_recorded_greeting_is_refused(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ enum {
 /* Bytes of a short message, whatever was measured. */
 enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
-#define BELL_AWAKE    50e-6  /* who has sent something so short ago is awake */
+#define BELL_AWAKE    50e-6  /* a process that has sent something so recently is awake */
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
 #define CLOSE_SECONDS 10.0
 
@@ -82,9 +82,9 @@ typedef struct {
     _Atomic double *heard_of; /* [processes]: when each has sent something */
     _Atomic bool *is_full;    /* [processes]: there was no memory for something to or from it */
     _Atomic bool has_full;    /* ... and the loss is not told yet */
-    /* Of the thread that polls. */
+    /* For the thread that polls. */
     int next;     /* the oldest of `posted` */
-    int unposted; /* the one that was read last, and is posted with the next look; -1: none */
+    int unposted; /* the last one read, to be posted with the next look; -1: none */
     unsigned polls;
     bool is_burst; /* the last poll has found something */
     int leaving;   /* processes that have sent their last message */
@@ -120,7 +120,7 @@ static void ring(mpi_net_t *net, int to)
     xy_net_send(net->bell, to, "", 0, "", 0);
 }
 
-/* Events of a loss belong to who polls. */
+/* Note that memory ran out for a message of `process`; the polling thread reports the loss. */
 static void note_full(mpi_net_t *net, int process)
 {
     atomic_store(&net->is_full[process], true);
@@ -269,7 +269,7 @@ static void piece_over(void *list, void *large)
     *all = l;
 }
 
-/* Those that are done; with the lock. */
+/* Take the large messages that are complete; with the lock. */
 static large_t *reap_larges(mpi_net_t *net)
 {
     large_t *all = NULL;
@@ -343,7 +343,7 @@ static bool receive_one(mpi_net_t *net)
     leave(net);
     if (has_come) {
         take_short(net);
-        /* Who waits for this message answers it first. */
+        /* The message may be answered before its receive is posted again. */
         net->unposted = net->next;
         net->next = (net->next + 1) % POSTED;
     }
@@ -421,8 +421,8 @@ static void sleep_mpi(xy_net_t *base, double seconds)
     double most = rest_mpi(base);
 
     xy_net_sleep(net->bell, seconds < most ? seconds : most);
-    /* What rang is taken away, or the next sleep would end at once. Events of a loss belong to who
-     * polls. */
+    /* Clear the bell, or the next sleep would end at once. Events of a loss belong to the polling
+     * thread. */
     if (net_poll_begin(base)) {
         xy_net_poll(net->bell);
         net_poll_end(base);
@@ -462,7 +462,7 @@ static void destroy(mpi_net_t *net)
     xy_free(net);
 }
 
-/* What was measured of its messages replaces what is stated. */
+/* Use the measured values of the library's messages in place of the stated ones. */
 static xy_net_config_t use_measured(const xy_net_config_t *config, const host_mpi_t *host,
                                     size_t *limit_p)
 {
@@ -510,7 +510,7 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
     return xy_fail_memory("connecting the processes");
 }
 
-/* Who is which rank of the library's world. */
+/* Find the rank of each process in the library's world. */
 static xy_status_t find_ranks(const xy_net_config_t *config, mpi_net_t *net)
 {
     char **cards = xy_calloc((size_t)config->processes, sizeof(char *)), own[16];

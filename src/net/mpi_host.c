@@ -54,7 +54,7 @@ static bool has_sanitizer(void)
     return dlsym(RTLD_DEFAULT, "__asan_init") != NULL || dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
 }
 
-/* Whose is malloc? The C library's, or of Xylem in front of it. */
+/* Is malloc neither the C library's nor Xylem's? The C library's, or of Xylem in front of it. */
 static bool has_other_malloc(void)
 {
     void *address = dlsym(RTLD_DEFAULT, "malloc");

@@ -90,7 +90,7 @@ extern const net_transport_t *const xy_net_transports[];
 
 /* All processes call it. EIO: a process was not reached in time (reported, with its card). */
 xy_status_t xy_net_open(const xy_net_config_t *config, xy_net_t **net_p);
-/* Who gets the events; before the first poll. */
+/* Set the receiver of the events; before the first poll. */
 void xy_net_listen(xy_net_t *net, const xy_net_events_t *events, void *context);
 /* The transport's name. */
 const char *xy_net_name(const xy_net_t *net);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a launcher answers, and what another process has put into its key-value space. */
+/* Parse the answers of a launcher, and entries of other processes in its key-value space. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 enum { TYPE_BOOL = 1, TYPE_STRING = 3, TYPE_UINT32 = 14 };
 enum { SCOPE_GLOBAL = 3, KEY_SIZE = 512, SPACE_SIZE = 256 };
-#define EVERY_RANK (UINT32_MAX - 1) /* what belongs to the job */
+#define EVERY_RANK (UINT32_MAX - 1) /* data of the whole job */
 
 typedef struct {
     char space[SPACE_SIZE];

@@ -20,7 +20,7 @@
 enum { CIPHER_AES = 1, CIPHER_CHACHA = 2, NONCE = 12 };
 enum { OUT, IN };
 
-/* What is kept of a connection when the process starts itself again. */
+/* The state of a connection that is kept when the process starts itself again. */
 typedef struct {
     unsigned cipher;
     uint8_t key[2][NET_SEAL_KEY];
@@ -152,7 +152,7 @@ bool net_seal_mac(const void *key, size_t key_size, const void *bytes, size_t si
            length == NET_SEAL_MAC;
 }
 
-/* What both keys have in common; a key of low order has nothing, and is refused there. */
+/* Compute the shared secret of both keys; a key of low order has none, and is refused there. */
 static bool agree(const uint8_t own[NET_SEAL_KEY], const uint8_t theirs[NET_SEAL_KEY],
                   uint8_t shared[NET_SEAL_KEY])
 {

@@ -130,7 +130,7 @@ static void repeated_and_missing_records_are_refused(void **state)
     each(skip_one);
 }
 
-/* As many records as one key seals, and some more. */
+/* Seal the records that one key may seal, and some more. */
 static void use_up_a_key(xy_seal_t *seals[2])
 {
     for (uint32_t i = 0; i < NET_SEAL_KEY_RECORDS + 3; i++) {

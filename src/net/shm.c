@@ -111,7 +111,8 @@ static bool read_card(const char *card, const char *own, long *pid_p, long *fd_p
            host != NULL && strcmp(end, host) == 0;
 }
 
-/* That of another process, by its card and the own one; NULL: it is not reached this way. */
+/* Open the segment of another process, by its card and the own one; NULL: it is not reached this
+ * way. */
 static shm_segment_t *open_segment(const shm_net_t *net, const char *card, const char *own)
 {
     uint64_t token;
@@ -415,7 +416,7 @@ static bool is_idle(const shm_net_t *net, double *seconds_p)
 }
 
 /* Sleep until a message, a wake or the time limit; returns at once if something has come meanwhile.
- * */
+ */
 static void sleep_shm(xy_net_t *base, double seconds)
 {
     shm_net_t *net = (shm_net_t *)base;

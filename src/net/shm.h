@@ -66,10 +66,10 @@ typedef struct {
     _Atomic bool is_full;            /* memory ran out: a message to it is lost */
     shm_taken_t *takes[SHM_BUCKETS]; /* of what comes through the ring */
     _Atomic bool has_output;         /* that waits for room */
-    bool writes_here;                /* what comes from there is in `in` */
+    bool writes_here;                /* its data comes in `in` */
     /* The rest belongs to the thread that polls. */
     shm_end_t in;
-    shm_taken_t *current; /* whose pieces are coming */
+    shm_taken_t *current; /* the message that arrives now */
     bool is_leaving;      /* it has said BYE */
     bool is_gone;         /* nothing comes any more, and all know */
 } shm_peer_t;

@@ -64,7 +64,7 @@ static void end_taken(shm_net_t *net, shm_peer_t *p, shm_taken_t *t)
     net->base.events->done(net->base.context, token);
 }
 
-/* What is wrong with it, or NULL. */
+/* Take a piece of a large message. Returns the fault of the peer, or NULL. */
 static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t n)
 {
     shm_taken_t *t = find_taken(p, record->id);
@@ -76,8 +76,8 @@ static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t 
     return NULL;
 }
 
-/* What is wrong with it, or NULL. The record is given back before the end of a buffer is reported,
- * so that the writer continues. */
+/* Take a record. Returns the fault of the peer, or NULL. The record is given back before the end of
+ * a buffer is reported, so that the writer continues. */
 static const char *take_record(shm_net_t *net, int from, const shm_record_t *record,
                                shm_kind_t kind, size_t bytes)
 {

@@ -25,7 +25,8 @@ static shm_ring_t *ring_new(shm_end_t *out, shm_end_t *in)
     return ring;
 }
 
-/* What a record says depends on its number. Bytes that are never 0 look like words of records. */
+/* The contents of a record depend on its number. Bytes that are never 0 look like words of records.
+ */
 static size_t size_of(uint64_t number)
 {
     return (size_t)(number * 0x9e3779b97f4a7c15u >> 40) % (shm_most(SIZE) + 1);

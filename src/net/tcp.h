@@ -66,7 +66,7 @@ typedef struct {
     uint8_t piece_head[TCP_HEAD]; /* of the piece of gives[0] that is being sent */
     size_t piece_head_left, piece_left;
     uint8_t *sealed_out;             /* a record, where the connection is encrypted */
-    size_t sealed_begin, sealed_end; /* what of it waits for room */
+    size_t sealed_begin, sealed_end; /* the part that waits for room */
     bool is_broken;                  /* nothing can be written */
     tcp_taken_t *takes[TCP_BUCKETS];
     _Atomic bool has_output; /* that waits for room */
@@ -76,8 +76,8 @@ typedef struct {
     bool is_parting; /* of a hub: this side has said BYE */
     bool is_gone;    /* nothing comes any more, and all know */
     char *buffer;
-    size_t begin, end;    /* what was read and not looked at */
-    tcp_taken_t *current; /* whose piece is coming */
+    size_t begin, end;    /* read, but not handled yet */
+    tcp_taken_t *current; /* the message that arrives now */
     size_t current_left;  /* of the piece */
     uint8_t *sealed_in;   /* records, where the connection is encrypted */
     size_t sealed_got;
@@ -110,8 +110,8 @@ void tcp_shut(tcp_net_t *net, int process);
 xy_status_t tcp_start_peer(tcp_net_t *net, int process);
 /* Free what a peer has, but for its lock. */
 void tcp_clear_peer(tcp_peer_t *p);
-/* Of a hub, by who polls: somebody may have come to the listener; and those that both sides have
- * left are forgotten. */
+/* For the polling thread of a hub: somebody may have come to the listener; and those that both
+ * sides have left are forgotten. */
 bool tcp_hub_invite(tcp_net_t *net);
 void tcp_hub_tidy(tcp_net_t *net);
 void tcp_wake(xy_net_t *net);

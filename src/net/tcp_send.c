@@ -197,7 +197,7 @@ void tcp_flush_all(tcp_net_t *net)
     }
 }
 
-/* What is left of a message after `sent` bytes of it. Without memory the stream cannot be kept
+/* Keep the rest of a message after `sent` bytes of it. Without memory the stream cannot be kept
  * whole: the connection ends, and both sides see that. */
 static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, size_t sent)
 {

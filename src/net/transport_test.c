@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every transport promises (net.h), between real processes. Each case is a function that runs
- * in every process of a small job; it ends with exit code 0 in all of them.
+ * The guarantees of every transport (net.h), between real processes. Each case is a function that
+ * runs in every process of a small job; it ends with exit code 0 in all of them.
  *
  *   test_net_transport               over each transport that needs no launcher, in processes it
  * forks mpirun -n 2 test_net_transport   this process is one of them: XYLEM_TEST_NET names the
@@ -571,7 +571,7 @@ static void a_process_dies(void)
     REQUIRE(seen.lost[processes - 1] == 1);
 }
 
-/* What was sent before the end arrives, though the sender reads nothing and leaves at once. */
+/* Data sent before the end arrives, though the sender reads nothing and leaves at once. */
 static void leave_at_once(void)
 {
     static char bytes[1000];

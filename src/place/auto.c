@@ -17,7 +17,7 @@
 
 enum { ALL_MAX = 4096 };
 
-/* Of the cost of a random placement: patterns that can be cut well cost less. On others, such as
+/* Patterns that can be cut well cost less than this part of a random placement. On others, such as
  * random graphs, exchanges matter more than cuts, and treematch makes more of them. */
 #define CUTS_WELL 0.3
 
@@ -25,7 +25,7 @@ typedef struct {
     const xy_problem_t *q;
     uint32_t *answer, *trial, *count;
     double heaviest, cost; /* of the answer: the leaf with most work, 0 without loads */
-    double random;         /* what a random placement costs */
+    double random;         /* cost of a random placement */
     const char *winner;
 } contest_t;
 

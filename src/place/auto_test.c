@@ -12,8 +12,7 @@
 #include "base/testing.h"
 #include "place/place.h"
 
-/* What is left of a regular tree of one to four levels when leaves are taken out; every third tree
- * is whole. */
+/* A regular tree of one to four levels without some leaves; every third tree is whole. */
 static xy_target_t *random_tree(uint64_t *seed, uint32_t most)
 {
     uint64_t levels = 1 + testing_random(seed) % 4, kept = 1 + testing_random(seed) % 3;

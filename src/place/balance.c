@@ -49,7 +49,7 @@ static void consider(const state_t *s, uint32_t v, uint32_t u, uint32_t to, doub
     if (given <= 0 || there >= here)
         return;
     loss = loss_of(s, v, to) + (u != UINT32_MAX ? loss_of(s, u, s->leaf_of[v]) : 0);
-    /* What is still too heavy afterwards weighs more than any distance. */
+    /* Overload that remains weighs more than any distance. */
     loss +=
         1e9 * ((there > goal ? there - goal : 0) + (here - given > goal ? here - given - goal : 0));
     if (best->v == UINT32_MAX || loss < best->score)

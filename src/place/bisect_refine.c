@@ -128,7 +128,7 @@ static void take_back(cut_t *c, uint32_t moves, uint32_t kept, bool is_last)
         cross(c, b->moved[--moves]);
 }
 
-/* Which vertex moves next, or NONE. */
+/* Choose the next vertex to move, or NONE. */
 static uint32_t choose(const cut_t *c)
 {
     uint32_t a = best_of(c, 0), z = best_of(c, 1);

@@ -27,7 +27,7 @@ typedef struct {
     uint32_t n;       /* processes */
     size_t *first;    /* n + 1 entries */
     uint32_t *to;     /* column of each entry */
-    double *bytes;    /* what was sent */
+    double *bytes;    /* bytes sent */
     double *messages; /* in how many messages; NULL: not counted */
 } xy_matrix_t;
 
@@ -36,7 +36,7 @@ typedef enum {
     XY_MATRIX_MARKET,  /* Matrix Market: coordinate or array, real, integer or pattern */
     XY_MATRIX_METIS,   /* METIS graph: undirected, one line of neighbours per process */
     XY_MATRIX_CSV,     /* source,target,bytes[,messages], or n rows of n numbers */
-    XY_MATRIX_OPENMPI, /* what Open MPI's monitoring component writes; read only */
+    XY_MATRIX_OPENMPI, /* the format of Open MPI's monitoring component; read only */
     XY_MATRIX_FORMATS
 } xy_matrix_format_t;
 

@@ -7,7 +7,7 @@
 
 typedef struct {
     const char *path;
-    const char *at, *end; /* what is left */
+    const char *at, *end; /* the rest of the text */
     const char *separators;
     long line;        /* of `text`, from 1 */
     const char *text; /* the current line ... */

@@ -227,8 +227,8 @@ static void forget(refine_state_t *s, uint32_t found)
     }
 }
 
-/* What v would cost in a group, up to what is the same everywhere: a distance is the two heights
- * less twice the common part, and the common part is a sum over nodes above both. */
+/* The cost of v in a group, without terms that are the same everywhere: a distance is the two
+ * heights less twice the common part, and the common part is a sum over nodes above both. */
 static double cost_in(const refine_state_t *s, uint32_t group, double total)
 {
     double sum = total * s->height[group];

@@ -40,7 +40,7 @@ static int count_of(const shape_t *s)
     return s->packages * s->caches * s->cores;
 }
 
-/* What the operating system calls core i of the tree. */
+/* The operating system's number of core i of the tree. */
 static int cpu_of(const shape_t *s, int i)
 {
     int per_package = s->caches * s->cores;
@@ -163,7 +163,7 @@ static void put(const char *root, int cpu, const char *name, const char *text)
     fclose(file);
 }
 
-/* What Linux reports for this shape; sharing is given by the first processor that shares. */
+/* Write the files of Linux for this shape; sharing is given by the first processor that shares. */
 static void write_sys(const shape_t *s, const char *root)
 {
     for (int i = 0; i < count_of(s); i++) {

@@ -92,7 +92,7 @@ static void count_room(const xy_problem_t *q, const residence_t *r, uint32_t *ro
         room[t->parent[i]] += room[i];
 }
 
-/* Of the processes still on a leaf the one that is attached least; of equals the last. */
+/* The least attached process on a leaf; of equals the last. */
 static uint32_t least_attached(const xy_problem_t *q, const residence_t *r, const uint32_t *leaf_of,
                                uint32_t leaf)
 {

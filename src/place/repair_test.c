@@ -84,7 +84,7 @@ static void random_case(uint64_t *seed, case_t *c)
         c->capacity[testing_random(seed) % c->target->leaves]++;
 }
 
-/* What v and the others of its leaf say to each other. */
+/* The traffic between v and the others of its leaf. */
 static double inside(const case_t *c, uint32_t v)
 {
     const place_graph_t *g = &c->graph;

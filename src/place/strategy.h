@@ -28,7 +28,7 @@ typedef struct {
 } xy_place_cost_t;
 
 typedef enum {
-    XY_OBJECTIVE_WEIGHTED, /* what strategies that look at distances try to make small */
+    XY_OBJECTIVE_WEIGHTED, /* the aim of strategies that minimise distances */
     XY_OBJECTIVE_HOPS,
 } xy_objective_t;
 
@@ -45,7 +45,8 @@ typedef struct {
 
 typedef struct {
     const char *strategy; /* that was asked for */
-    const char *winner;   /* whose answer it is: of several that auto tried, or the same */
+    const char
+        *winner; /* the strategy with the best result: of several that auto tried, or the same */
     uint32_t n;
     uint32_t *leaf_of; /* the target's leaf of each process */
     double seconds;    /* of processor time, spent in the strategy */

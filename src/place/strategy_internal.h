@@ -48,7 +48,7 @@ typedef struct {
     uint64_t end; /* the first slot behind those of `leaf` */
 } place_slots_t;
 
-/* Those of the leaves [begin, end). */
+/* Count the slots of the leaves [begin, end). */
 uint64_t place_slots_count(const xy_problem_t *q, uint32_t begin, uint32_t end);
 place_slots_t place_slots(const xy_problem_t *q);
 uint32_t place_slots_leaf(place_slots_t *s, uint64_t slot);

@@ -51,7 +51,7 @@ static void random_part(uint64_t *seed, FILE *file, int depth)
     }
 }
 
-/* What is left of a regular machine when cores are taken out. */
+/* A regular machine without some of its cores. */
 static xy_machine_t *random_rest(uint64_t seed)
 {
     xy_machine_t *whole, *m;
@@ -281,7 +281,7 @@ static void test_the_worked_example(void **state)
             assert_int_equal(t->logical[p->leaf_of[r]], answers[i].logical[r]);
             assert_int_equal(t->physical[p->leaf_of[r]], answers[i].physical[r]);
         }
-        if (i == 0) { /* what is left between the halves, in both directions */
+        if (i == 0) { /* the traffic between the halves, in both directions */
             assert_true(p->cost.max_load == 2426);
             assert_true(p->cost.hop_bytes == 22016);
         }

@@ -40,7 +40,7 @@ typedef struct {
     uint32_t *logical;     /* the leaf's number in the machine: xy_machine_t.leaf[logical] */
     uint32_t *host;        /* logical number of its node (host); 0 when the machine is one */
     uint32_t *numa;        /* 0, 1, ... along the leaves: which NUMA node of the whole machine */
-    uint32_t *physical;    /* what the host's operating system calls it */
+    uint32_t *physical;    /* the number in the host's operating system */
 
     int dimensions; /* 0: a tree */
     bool is_torus;

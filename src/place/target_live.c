@@ -130,7 +130,7 @@ static void fill(const place_t *places, span_t *spans, xy_target_t *t)
     }
 }
 
-/* Of all places, in any order. */
+/* Make a target of all places, in any order. */
 static xy_status_t make_target(place_t *places, uint32_t count, xy_target_t **target_p)
 {
     span_t *spans = xy_calloc((size_t)2 * count, sizeof(*spans));

@@ -27,7 +27,7 @@ typedef struct {
     xy_vec_t records;     /* of xy_traffic_record_t */
 } xy_traffic_t;
 
-/* Which records a matrix is about; XY_TRAFFIC_ANY: all of them. */
+/* The records in a matrix; XY_TRAFFIC_ANY: all of them. */
 enum { XY_TRAFFIC_ANY = -1 };
 typedef struct {
     bool program, collectives;

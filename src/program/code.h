@@ -126,7 +126,7 @@ typedef struct {
     const char *name;          /* of <kernel>, <compute> */
     int32_t count;             /* of arguments */
     uint32_t given;            /* bit i: argument i is there, else its cell is 0 */
-    /* Of the driver. */
+    /* Used by the driver. */
     void (*run)(void);
     int32_t extra, index, model;
 } code_site_t;

@@ -591,7 +591,8 @@ static void find_main(compiler_t *c)
         c->status = xy_fail(XY_EINVAL, "the description has no function main()");
 }
 
-/* What a process does: set the variables, call main() with what is on the stack, end. */
+/* Compile the entry of a process: set the variables, call main() with the arguments on the stack,
+ * end. */
 static void compile_entry(compiler_t *c)
 {
     static const xy_node_t nowhere = {.kind = XY_NODE_FUNCTION, .file = ""};

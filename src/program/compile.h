@@ -34,8 +34,8 @@ typedef struct {
     code_t *code;
     const code_assume_t *assumed;
     size_t assumed_count;
-    function_t *function; /* the one that is compiled; its vector does not grow then */
-    variable_t *scope;    /* all that are visible, innermost first */
+    function_t *function; /* the function being compiled; its vector does not grow then */
+    variable_t *scope;    /* visible variables, innermost first */
     jumps_t *jumps;
     label_t *labels;
     bool is_top;   /* outside of functions: variables are of the program */

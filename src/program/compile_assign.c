@@ -252,7 +252,7 @@ static const type_t *complete(compiler_t *c, const type_t *type, const expr_t *v
     return type != NULL ? type : compile_fail_memory(c);
 }
 
-/* What the first value does not name is 0. */
+/* Clear the object; the initialiser sets the rest. */
 static void clear(compiler_t *c, direct_t d)
 {
     emit(c, OP_ADDRESS_LOCAL, 0, 0, d.offset);

@@ -149,7 +149,7 @@ const type_t *compile_address(compiler_t *c, const expr_t *e, bool is_end)
     }
 }
 
-/* What a name stands for, when it is no variable. */
+/* Compile the constant of a name that is no variable. */
 static const type_t *named_constant(compiler_t *c, const expr_t *e)
 {
     const type_t *type;

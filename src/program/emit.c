@@ -36,7 +36,7 @@ void compile_at(compiler_t *c, const xy_node_t *node, const char *what)
         compile_fail_memory(c);
 }
 
-/* What an instruction leaves on the stack more than it takes; calls are corrected by the caller. */
+/* The change of the stack's depth by an instruction; calls are corrected by the caller. */
 static int effect(op_t op)
 {
     switch (op) {

@@ -22,10 +22,10 @@ typedef struct xy_formula xy_formula_t;
 
 enum { XY_FORMULA_ARGS_MAX = 8 };
 
-/* What is not known (false) is reported by the formula, with its place; what is known and fails
- * reports it and sets the status. `each` (may be NULL) gives sum(), most() and least() something to
- * go through: the i-th is looked at from now on; false: there are no more. `each_start` returns
- * what was looked at before, for `each_end`. */
+/* The values of names and calls in a formula. A value that is not known (false) is reported by the
+ * formula, with its place; a known one that fails reports it and sets the status. `each` (may be
+ * NULL) gives sum(), most() and least() something to go through: the i-th is looked at from now on;
+ * false: there are no more. `each_start` returns what was looked at before, for `each_end`. */
 typedef struct {
     void *arg;
     bool (*name)(void *arg, const char *name, double *value_p, xy_status_t *status_p);

@@ -46,7 +46,8 @@ static bool is_there(const insn_t *insn, size_t left, const pattern_t *p)
     return is_same;
 }
 
-/* What stands behind an instruction is still as it was compiled when its turn comes. */
+/* Fuse pairs of instructions; the instructions after the current one are still as they were
+ * compiled. */
 void code_fuse(code_t *code)
 {
     insn_t *insns = code->insns.data;

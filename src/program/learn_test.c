@@ -63,7 +63,7 @@ static void call(setup_t *s, const char *name, long line, uint64_t bytes)
 static void record(setup_t *s, int32_t rank, int passes, uint64_t bytes)
 {
     s->first[rank] = s->recorded.calls.count;
-    call(s, "MPI_Comm_size", 3, 0); /* which the description does not have */
+    call(s, "MPI_Comm_size", 3, 0); /* absent from the description */
     for (int i = 0; i < passes; i++)
         call(s, "MPI_Allreduce", 12, 8);
     call(s, "MPI_Bcast", 21, bytes);

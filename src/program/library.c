@@ -354,7 +354,7 @@ static int64_t run_memcpy(process_t *p, const int64_t *args)
 /* Put a text of a known length, and its end, at an address. */
 static int64_t put_text(process_t *p, uint64_t address, const char *s, size_t length)
 {
-    char *copy = xy_strndup(s, length); /* what is read may be what is written */
+    char *copy = xy_strndup(s, length); /* source and target may overlap */
     char *to = copy != NULL ? process_at(p, address, length + 1) : NULL;
 
     if (copy == NULL)

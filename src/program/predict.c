@@ -87,7 +87,7 @@ static bool is_used(const walk_t *walk, const char *name)
     return false;
 }
 
-/* Such calls are computation, as they are where a run is recorded. */
+/* Is the call local? Then it is computation, as it is where a run is recorded. */
 static bool is_local(const char *call)
 {
     return strncmp(call, "MPI_Type_", 9) == 0 || strncmp(call, "MPI_Get_", 8) == 0 ||

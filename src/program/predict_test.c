@@ -321,7 +321,7 @@ static void check_two_groups(const char *body)
     xy_free(text);
 }
 
-/* What one group gives, the other gets. */
+/* Data that one group gives is received by the other. */
 static void test_two_groups(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ struct process {
     int64_t passes;
     int32_t option; /* getopt: where it is in a cluster of letters */
     bool is_over;
-    bool is_silent; /* what is wrong is not said */
+    bool is_silent; /* errors are not reported */
     xy_status_t status;
 };
 

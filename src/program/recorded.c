@@ -25,7 +25,7 @@ typedef struct {
     size_t count;
 } batch_t;
 
-/* All that a command prints, ended by NUL, or NULL: it could not run or failed. */
+/* The whole output of a command, ended by NUL, or NULL: it could not run or failed. */
 static char *output_of(char *const argv[])
 {
     posix_spawn_file_actions_t actions;

@@ -43,8 +43,8 @@ xy_status_t xy_replay_from_matrix(const xy_matrix_t *matrix, xy_replay_t **repla
 void xy_replay_destroy(xy_replay_t *replay); /* NULL is fine */
 int32_t xy_replay_procs(const xy_replay_t *replay);
 bool xy_replay_has_computation(const xy_replay_t *replay);
-/* What is replayed, to be changed before it is run for the first time. Of a trace, the mark of an
- * operation is the step of its call, or of the call behind a computation. */
+/* The script of the replay, to be changed before it is run for the first time. Of a trace, the mark
+ * of an operation is the step of its call, or of the call behind a computation. */
 xy_script_t *xy_replay_script(xy_replay_t *replay);
 
 /* `job`: all but the callbacks, for that number of processes. Computation is `speed` times as fast
@@ -53,7 +53,7 @@ xy_status_t xy_replay_run(const xy_replay_t *replay, const xy_vjob_config_t *job
                           xy_replay_result_t *result);
 void xy_replay_result_cleanup(xy_replay_result_t *result);
 
-/* Who sends how much to whom, from what a job has counted. The caller owns *matrix_p. */
+/* The matrix of bytes between processes, from the counts of a job. The caller owns *matrix_p. */
 xy_status_t xy_pairs_matrix(const xy_vec_t *pairs, int32_t procs, xy_matrix_t **matrix_p);
 
 #endif

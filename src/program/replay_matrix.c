@@ -63,7 +63,7 @@ static xy_status_t add_message(const rounds_t *s, uint32_t from, size_t k)
     return st == XY_OK ? xy_script_add(&s->replay->script->proc[from], &op) : st;
 }
 
-/* All that the process has started and not waited for. */
+/* Wait for all requests that the process has started. */
 static xy_status_t end_round(xy_script_proc_t *p, int32_t *waited, int32_t *list)
 {
     size_t count = 0;

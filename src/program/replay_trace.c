@@ -104,7 +104,7 @@ static xy_status_t end_call(rank_t *k)
     return st;
 }
 
-/* What it computed before `until`. */
+/* Add the rank's computation before `until`. */
 static xy_status_t add_computation(rank_t *k, size_t last, int64_t until, size_t call)
 {
     xy_script_op_t op = {.kind = XY_SCRIPT_COMPUTE, .mark = (uint32_t)call};
@@ -277,8 +277,9 @@ static xy_status_t find_computation(reader_t *r)
     return XY_OK;
 }
 
-/* Which MPI_Irecv started what a wait met: the first that is left, of those that met nothing
- * themselves. Receives of one wait are alike, so it does not matter which is which. */
+/* Match the messages that waits have received with the MPI_Irecv that started them: the first that
+ * is left, of those that met nothing themselves. Receives of one wait are alike, so it does not
+ * matter which is which. */
 static xy_status_t find_posts(const reader_t *r)
 {
     const xy_trace_log_t *log = r->log;

@@ -186,9 +186,9 @@ static int count_fused(const char *body, op_t op)
     return count;
 }
 
-/* What walks spend their time with is fused, and does the same: steps of loops (nothing is
- * converted, so nothing stands between their instructions), elements of arrays and of what pointers
- * point to. */
+/* The operations that take most of the time of walks are fused, with the same results: steps of
+ * loops (nothing is converted, so nothing stands between their instructions), elements of arrays
+ * and of targets of pointers. */
 static void test_fused_elements(void **state)
 {
     static const struct {

@@ -253,7 +253,7 @@ static void bind_decl(xy_scan_t *scan, scan_decl_t *d)
     } else if (record == NULL) {
         bind_list(scan, decl_node(scan, d), d->init);
     } else {
-        /* Which member gets which value is not looked at: each may get any. */
+        /* The values of single members are not told apart: each member may get any. */
         for (scan_field_t *f = record->fields; f != NULL; f = f->next)
             if (f->type->kind == SCAN_POINTER)
                 bind_list(scan, object_node(scan, &f->node, f->type), d->init);

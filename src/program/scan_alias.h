@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What pointers point to, and the locations that expressions read and write.
+ * The targets of pointers, and the locations that expressions read and write.
  *
  * Objects are variables, results of malloc and members of structs (a member is one object whatever
  * the struct). Pointers that are assigned to each other point to the same class of objects
@@ -31,11 +31,11 @@ typedef struct {
 
 /* The locations of an lvalue. */
 scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *e);
-/* Those of a declared variable, and of what a pointer points to. */
+/* The locations of a declared variable, and of the target of a pointer. */
 scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d);
 scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer);
 
-/* Those of what can be reached from there through members that are pointers. */
+/* The locations that can be reached from there through members that are pointers. */
 scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer);
 
 /* Is it the lvalue (or the target of the pointer) that is data? */

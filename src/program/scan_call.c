@@ -48,7 +48,7 @@ bool scan_is_library(const char *name)
 /* The function of the C library that writes where its first argument points to. */
 typedef struct {
     const char *name;
-    bool is_reading; /* what is there, too */
+    bool is_reading; /* it reads the old contents, too */
     int format;      /* the argument that is a format of printf(); 0: none */
 } writer_t;
 
@@ -250,7 +250,7 @@ static const char *collective_of(const xy_mpi_call_t *call)
     return call->name;
 }
 
-/* What is carried by the call; `datatype` and `tag` are the names of its arguments. */
+/* The data carried by the call; `datatype` and `tag` are the names of its arguments. */
 static scan_carried_t carried_by(const xy_mpi_call_t *call, scan_expr_t *args, const char *datatype,
                                  const char *tag)
 {
@@ -277,7 +277,7 @@ static bool is_carried(const xy_scan_t *scan, const xy_mpi_call_t *call, scan_ex
     return false;
 }
 
-/* What such a receive gets is what matching sends send: from now on they matter, too. */
+/* Keep the data that matching sends send to such a receive: from now on it matters, too. */
 static void carry(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args)
 {
     scan_carried_t c = carried_by(call, args, "recvtype", "recvtag");
@@ -453,7 +453,7 @@ static void note_persistent(scan_walk_t *w, scan_expr_t *e)
     w->has_changed = true;
 }
 
-/* What one of them receives is kept where it is needed after the start. */
+/* Keep a started receive where its data is needed after the start. */
 static void start_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
                            scan_expr_t *e, scan_set_t live)
 {
@@ -574,7 +574,7 @@ static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_ne
 
 static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 
-/* What an argument points to is read. */
+/* The target of an argument is read. */
 static void need_target(scan_walk_t *w, const scan_expr_t *a, long line, scan_set_t live)
 {
     scan_access_t access = scan_access_target(w->scan, a);
@@ -663,7 +663,8 @@ static void check_reachable(scan_walk_t *w, const scan_expr_t *call, const scan_
     }
 }
 
-/* What a function without a body writes through its pointers, when it is needed, is unknown. */
+/* Walk a call of a function without a body: needed data that it writes through its pointers is
+ * unknown. */
 static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     bool is_free = e->decl != NULL &&

@@ -121,7 +121,8 @@ static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
     return s;
 }
 
-/* What a loop or a condition is about: declarations of its values without a name belong to it. */
+/* Read the body of a loop or a condition: declarations of its values without a name belong to it.
+ */
 static scan_stmt_t *read_body(xy_scan_t *scan, CXCursor cursor)
 {
     scan_stmt_t *s = read_with_literals(scan, cursor), *block;
@@ -219,8 +220,8 @@ static scan_stmt_t *read_goto(xy_scan_t *scan, CXCursor cursor)
     return s;
 }
 
-/* What stands behind an attribute or a #pragma; or something that is not understood, with what is
- * done inside. */
+/* Read the statement after an attribute or a #pragma; or one that is not understood, with the
+ * statements inside. */
 static scan_stmt_t *read_other(xy_scan_t *scan, CXCursor cursor)
 {
     scan_child_t *inner = NULL;

@@ -65,7 +65,7 @@ const char *scan_reason(xy_scan_t *scan, const scan_expr_t *e)
     return e->kind == SCAN_E_OTHER ? e->text : data_reason(scan, e);
 }
 
-/* What --assume says about a name, or NULL. */
+/* The value of a name by --assume, or NULL. */
 static const char *assumed(const xy_scan_t *scan, const char *name)
 {
     size_t length = strlen(name);
@@ -145,7 +145,7 @@ static const char *print_buffer(scan_emit_t *t, const scan_expr_t *e)
                 is_in_place(e->b) ? "MPI_IN_PLACE : NULL" : "NULL : MPI_IN_PLACE");
 }
 
-/* What is sent of a struct is sent by its bytes. */
+/* Note that a struct is sent by its bytes. */
 static void note_layout(const scan_expr_t *buffer)
 {
     const scan_type_t *t = scan_strip(buffer)->type;
@@ -280,7 +280,7 @@ static void emit_foreign(scan_emit_t *t, scan_expr_t *e)
         }
 }
 
-/* What `xylem predict` calls itself: the clock, memset and memcpy. */
+/* Is it a function that `xylem predict` calls itself: the clock, memset and memcpy? */
 static bool is_plain(const scan_expr_t *e)
 {
     return e->decl != NULL && e->is_kept && e->decl->body == NULL && !scan_is_exit(e->decl->name) &&

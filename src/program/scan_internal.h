@@ -16,7 +16,7 @@ struct xy_scan {
     const char *const *paths;
     int count;
     xy_arena_t *arena;
-    jmp_buf leave; /* what cannot continue leaves from any depth: scan_leave() */
+    jmp_buf leave; /* the exit of errors at any depth: scan_leave() */
     xy_status_t status;
     void *index, *unit; /* of libclang, while it reads */
     void *last_file;    /* of libclang, and its number in `files` */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was kept, shown in the sources and as a list; what is not known. */
+/* Show the kept parts, in the sources and as a list, and the unknown values. */
 #include <string.h>
 
 #include "draw/draw.h"

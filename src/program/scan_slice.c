@@ -112,7 +112,7 @@ static bool keeps(const scan_walk_t *w, const scan_expr_t *target, bool is_unkno
            (target != NULL && target->kind != SCAN_E_NAME);
 }
 
-/* What stands inside an lvalue: indices, and pointers that are followed. */
+/* Walk the inside of an lvalue: indices, and pointers that are followed. */
 static bool walk_inside(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     switch (e->kind) {
@@ -195,7 +195,7 @@ static bool walk_choice(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is
         is_kept |= scan_walk_expr(w, e->c, live, is_needed);
     scan_set_join(w, live, other);
     free_set(w, other);
-    /* What decides about an effect is needed with it. */
+    /* The condition of an effect is needed with it. */
     if (is_kept || is_needed)
         return scan_walk_need(w, e->a, live) | is_kept;
     return scan_walk_expr(w, e->a, live, false);
@@ -299,7 +299,7 @@ static bool walk_decl(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return is_kept && d->init != NULL;
 }
 
-/* What is assumed to be false has come to its end: `a || b` has looked at both. */
+/* Walk an expression that is assumed to be false to its end: `a || b` has evaluated both. */
 static bool walk_false(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     bool is_kept;

@@ -75,7 +75,7 @@ static void check_refused(const char *source, const char *message)
     assert_non_null(strstr(testing_said, message));
 }
 
-/* What steers messages is kept; what only fills their buffers is not. */
+/* Variables that steer messages are kept; those that only fill their buffers are not. */
 static void test_slice(void **state)
 {
     static const char timed[] = PROGRAM("double t = MPI_Wtime();\nMPI_Barrier(MPI_COMM_WORLD);\n"
@@ -204,7 +204,7 @@ static void test_carried(void **state)
         "<mpi call=\"MPI_Send\" buf=\"&amp;n\"");
 }
 
-/* What a collective brings may come from another call of it; text is followed to what writes it. */
+/* The data of a collective may come from another call of it; text is followed to its writer. */
 static void test_two_places(void **state)
 {
     static const char source[] =
@@ -249,7 +249,7 @@ static void test_goto(void **state)
     check_lacks(source, "last");
 }
 
-/* What a persistent request sends is what its buffer has when it is started. */
+/* A persistent request sends the contents of its buffer at the start. */
 static void test_persistent(void **state)
 {
     static const char source[] =
@@ -332,7 +332,7 @@ static void test_failures(void **state)
     check_has(source, "errorcode=\"2\"");
 }
 
-/* Nothing that communicates is lost on the way from clang. */
+/* Every statement that communicates is read from clang. */
 static void test_all_is_read(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void test_all_is_read(void **state)
               "<if c=\"p[argc % 2] == 1\"");
 }
 
-/* What shares memory, and what depends on data, is listed, not guessed. */
+/* Shared memory, and dependence on data, is listed, not guessed. */
 static void test_shared_memory(void **state)
 {
     (void)state;

@@ -137,7 +137,7 @@ struct scan_expr {
     long long place;
     long long value;
     double real;
-    scan_node_t *node;    /* what a call of malloc returns */
+    scan_node_t *node;    /* the result of a call of malloc */
     bool is_kept;         /* an effect (assignment, step, call) that is part of the slice */
     bool is_unknown;      /* its value cannot be known */
     const char *stand_in; /* the variable that has it then */

@@ -76,7 +76,7 @@ static bool fail_sizes(process_t *p, const char *name, const double *sizes, int 
     return false;
 }
 
-/* What the model says; the last answer is kept, for calls with the same sizes. */
+/* Estimate a call by the model; the last answer is kept, for calls with the same sizes. */
 static bool estimate(walker_t *w, const code_site_t *site, const double *sizes, xy_estimate_t *e_p)
 {
     walk_model_t *model = &XY_VEC_AT(&w->walk->models, walk_model_t, site->model);
@@ -339,7 +339,7 @@ static void add_ranks(xy_text_t *text, int32_t first, int32_t last, bool is_more
         xy_text_addf(text, "%s%d", last == first + 1 ? ", " : "-", last);
 }
 
-/* Which processes are at the place; the place of each that waits is in `at`, -1: it has ended. */
+/* List the processes at the place; the place of each that waits is in `at`, -1: it has ended. */
 static void add_place(const walk_t *walk, const int64_t *at, int64_t place, xy_text_t *text)
 {
     const code_place_t *p = &XY_VEC_AT(&walk->code->places, code_place_t, place);
@@ -438,7 +438,7 @@ static xy_status_t make_walkers(walk_t *walk)
     ok = walk->walkers != NULL && walk->world != NULL;
     for (int32_t r = 0; ok && r < walk->procs; r++)
         ok = walker_init(walk, &walk->walkers[r], r) == XY_OK;
-    if (ok || walk->status != XY_OK) /* which has been said */
+    if (ok || walk->status != XY_OK) /* already reported */
         return walk->status;
     return xy_fail_memory("making the processes");
 }

@@ -148,12 +148,12 @@ struct walker {
     int32_t rank;
     double ahead; /* seconds that it has computed and that the job has not been told of */
     double ahead_most;
-    uint32_t ahead_place;                    /* which line has the most of it */
+    uint32_t ahead_place;                    /* the line with the most of it */
     xy_vec_t comms, groups, types, requests; /* lists of groups live as long as the walk */
     int32_t free_request;                    /* where to look for one */
     int32_t current[2];                      /* requests of the call that waits, and */
     walk_comm_t *made;                       /* ... what it has made */
-    xy_vreq_t **list;                        /* what it waits for */
+    xy_vreq_t **list;                        /* the requests that it waits for */
     size_t list_capacity, list_count;
     int32_t *of_list; /* their requests */
     bool is_waiting;  /* the job has been asked, and the process continues */
@@ -225,7 +225,7 @@ typedef bool (*walk_fn)(walker_t *w, const code_site_t *site, int64_t *args);
 typedef struct {
     const char *name;
     walk_fn run;
-    int32_t extra; /* what tells calls with the same handler apart */
+    int32_t extra; /* distinguishes calls with the same handler */
 } walk_call_t;
 
 /* The tables of the files below, each ended by {0}. */

@@ -242,7 +242,7 @@ static bool describe_sizes(walker_t *w, const walk_layout_t *l, const int64_t *a
     return read_counts(w, l, is_sent, args, call, type.map.size / call->element, size, *counts_p);
 }
 
-/* What all say about a collective without data: there is nothing to do. */
+/* Do all members give no data? Then there is nothing to do. */
 static bool is_empty(const xy_vjob_coll_t *call, int32_t size)
 {
     uint64_t total = call->count;
@@ -298,7 +298,7 @@ static bool begin_intra(walker_t *w, walk_member_t *m, const code_site_t *site, 
 
 /* ---- Between two groups: what becomes of them is in mpi/coll/shape.c ---- */
 
-/* Of the root, then the members of the other group. */
+/* The communicator of the root, then the members of the other group. */
 static xy_vcomm_t *rooted_vcomm(walker_t *w, walk_comm_t *comm, int32_t root)
 {
     int32_t first = walk_peers_first(comm, root), n = walk_peers(comm, root), *procs;

@@ -115,7 +115,7 @@ static int64_t address(const code_site_t *site, const int64_t *args, int positio
                : 0;
 }
 
-/* What this member brings, and how many bytes. 0: nothing. */
+/* The address and the size of this member's data. 0: nothing. */
 static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *site,
                      const int64_t *args, uint64_t *bytes_p)
 {
@@ -275,7 +275,7 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
 {
     int32_t first = walk_peers_first(r->comm, r->rank);
     uint64_t bytes = meeting->bytes[first], elements;
-    /* Of two groups, each has a result; they are made again and again. */
+    /* The results of two groups are made again and again, one for each. */
     bool is_known = meeting->given[first] != NULL,
          is_kept = count == r->comm->size && r->comm->lows == 0;
     uint8_t *sum = meeting->result;

@@ -196,7 +196,7 @@ static bool group_free(walker_t *w, const code_site_t *site, int64_t *args)
 
 /* ---- MPI_Comm_create_group ---- */
 
-/* What a member has told another, until that one has heard of it. */
+/* A message from one member to another that has not received it yet. */
 typedef struct walk_told {
     uint32_t context;
     int32_t tag, from, to;

@@ -11,7 +11,7 @@
 
 #include "program/walk.h"
 
-/* What the leader with the higher number brings, until the other has made the communicator. */
+/* The offer of the leader with the higher number, until the other has made the communicator. */
 typedef struct walk_offer {
     uint32_t context; /* of the peer communicator, and the */
     int32_t tag, from, to;

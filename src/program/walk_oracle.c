@@ -164,7 +164,7 @@ static bool bytes_of(walker_t *w, const code_site_t *site, const int64_t *args, 
 
 typedef struct {
     process_t process; /* first: a copy */
-    walker_t *w;       /* whose it is */
+    walker_t *w;       /* the walker that it belongs to */
     double value;      /* the candidate */
     size_t next, end;  /* recorded calls */
     int matched;       /* calls; twice, and once more where the bytes agree */
@@ -248,7 +248,7 @@ static void add_blocks(copy_t *c, const code_site_t *site, const int64_t *args)
     }
 }
 
-/* What a call does beside moving so many bytes. */
+/* Add the work of a call besides moving its bytes. */
 static void add_call(copy_t *c, const code_site_t *site, const int64_t *args)
 {
     static const char *const names[] = {"dest", "source", "tag", "sendtag", "recvtag", "root"};

@@ -54,7 +54,7 @@ static bool is_pending(const walk_request_t *r)
     return r->is_active && !r->is_done;
 }
 
-/* What the job has found to be over is complete. */
+/* Complete the requests that the job has completed. */
 static void sweep(walker_t *w, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -223,7 +223,7 @@ static bool deliver_all(walker_t *w, const several_t *s, int64_t statuses)
     return true;
 }
 
-/* Those that are done, as Waitsome and Testsome say it. */
+/* Deliver the completed requests as Waitsome and Testsome do. */
 static bool deliver_some(walker_t *w, const several_t *s, const int64_t *args)
 {
     int32_t count = 0;

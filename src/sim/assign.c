@@ -91,8 +91,8 @@ static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
            sim->hosts[sim->host_of[to]].first_numa;
 }
 
-/* What a NUMA node has read of another stays in its caches: when pieces copy the same bytes to
- * several ranks of a node, all but the first take them from there. */
+/* Is the data cached? Data that a NUMA node has read from another stays in its caches: when pieces
+ * copy the same bytes to several ranks of a node, all but the first take them from there. */
 static bool is_cached(const xy_sim_t *sim, xy_hash_t *read, const xy_op_t *op)
 {
     uint64_t numa, key;
@@ -138,7 +138,7 @@ static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
     }
 }
 
-/* What follows a one-to-all tree, or a level below, is part of one too. */
+/* Find the one-to-all trees: an operation after one, or a level below, is part of one too. */
 static void find_directions(const xy_sim_t *sim, shape_t *shape)
 {
     const xy_op_id_t *order = xy_graph_topological(sim->graph);

@@ -64,7 +64,7 @@ void xy_vclock_set_last(xy_vclock_t *clock, xy_event_t *event)
     clock->last_end = &event->next;
 }
 
-/* What comes last in a moment, unless it plans more for now. */
+/* Run the last events of a moment, unless one plans more for now. */
 static void end_moment(xy_vclock_t *clock)
 {
     while (clock->last != NULL && is_moment_over(clock)) {

@@ -54,7 +54,7 @@ typedef struct {
     void (*foresee)(const xy_event_t *event);
     sim_queue_t queue;            /* the rest is the clock's own */
     size_t sweep_at;              /* items: then leftovers are swept out */
-    xy_event_t *last, **last_end; /* what comes last in this moment */
+    xy_event_t *last, **last_end; /* events at the end of this moment */
     bool is_stopped, is_out_of_memory;
 } xy_vclock_t;
 

@@ -7,7 +7,7 @@
 
 enum { EVENTS = 200 };
 
-/* All that was set and did not happen, in the order in which it was set. */
+/* Events that were set and have not happened, in the order in which they were set. */
 typedef struct {
     double when;
     int event;
@@ -175,7 +175,7 @@ static void test_last_of_a_moment(void **state)
     xy_vclock_cleanup(&m.clock);
 }
 
-/* What is set again to the time that it has is not left over: the queue must grow. */
+/* An event set again to its own time is not left over: the queue must grow. */
 static void test_set_again(void **state)
 {
     static model_t m;

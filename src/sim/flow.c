@@ -190,13 +190,13 @@ static void change_group(xy_flows_t *net, int32_t link)
     plan_group(net);
 }
 
-/* Of a link that stands alone: no flow crosses it and another. */
+/* Does the link stand alone? Then no flow crosses it and another. */
 static bool is_alone(const xy_flow_link_t *l)
 {
     return l->count == 0 || (l->count == 1 && l->paths[0]->link_count == 1);
 }
 
-/* What change_group would find for a link that stands alone, in a tenth of the instructions: the
+/* Do the work of change_group for a link that stands alone, in a tenth of the instructions: the
  * buses of GPUs do, most of the time. */
 static void change_alone(xy_flows_t *net, xy_flow_link_t *l)
 {
@@ -243,7 +243,7 @@ static void remove_unused(xy_flows_t *net, int32_t link)
     l->count = kept;
 }
 
-/* What is left at the planned end is rounding: less than a byte, or, after very long times, less
+/* The flow has ended when the rest is rounding: less than a byte, or, after very long times, less
  * than the clock can tell. */
 static bool is_over(const xy_flow_path_t *path, double now)
 {

@@ -278,7 +278,7 @@ static void test_against_plain(void **state)
     }
 }
 
-/* What changes on some links leaves others alone, and all changes of a moment are one. */
+/* A change on some links leaves others alone, and all changes of a moment are one. */
 static void test_changes_are_local(void **state)
 {
     static model_t m;

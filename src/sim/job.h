@@ -133,13 +133,13 @@ typedef struct {
     bool keeps_eager;     /* both limits hold, whatever the models of the store say */
 } xy_vjob_costs_t;
 
-/* Of this machine before anything was measured: the figures of xy_coll_link_default. */
+/* The costs of this machine before anything was measured: the figures of xy_coll_link_default. */
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
 
-/* What is done with the data of a step of a collective. A step whose data comes from another
- * process is captured when it is sent and delivered when it is received: the sender may continue in
- * between. Captured is what the sender has of it: of XY_OP_COMBINE `from`, `other`, or, where both
- * are its own, what they give together. All other steps are done at once. */
+/* The action on the data of a step of a collective. A step whose data comes from another process is
+ * captured when it is sent and delivered when it is received: the sender may continue in between.
+ * Captured is what the sender has of it: of XY_OP_COMBINE `from`, `other`, or, where both are its
+ * own, what they give together. All other steps are done at once. */
 typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
 
 typedef struct {
@@ -153,12 +153,12 @@ typedef struct {
     xy_vjob_costs_t costs;
     const xy_coll_link_t *link; /* messages take this, whatever the machine is; or NULL */
     const xy_costs_t *store;    /* models of messages; or NULL */
-    /* Whose collectives, and whose models of messages where the store has them: NULL or "xylem";
-     * "openmpi", "mpich". */
+    /* The library whose collectives are used, and whose models of messages where the store has
+     * them: NULL or "xylem"; "openmpi", "mpich". */
     const char *library;
     const char *algorithm; /* of collectives that have it, instead; or NULL */
-    /* Of some of Xylem's own calls, where it has a choice: nonblocking ones, and those of several
-     * nodes; or NULL. */
+    /* The algorithms of some of Xylem's own calls, where it has a choice: nonblocking ones, and
+     * those of several nodes; or NULL. */
     const xy_coll_picks_t *picks;
     bool has_matrix;   /* count messages per pair of processes */
     bool has_path;     /* find the critical path */
@@ -207,8 +207,8 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);
 double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
 /* It computes. True: continue. */
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
-/* What code takes that was timed on a core while the others were idle, in units of that time: more
- * where other cores of the node have processes, by the model of messages there. 1: not measured. */
+/* The slowdown of code that was timed on a core while the others were idle: more where other cores
+ * of the node have processes, by the model of messages there. 1: not measured. */
 double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc);
 /* It does nothing until then (sleeps), without its core. */
 bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
@@ -269,7 +269,7 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
 void xy_vjob_release(xy_vjob_t *job, xy_vreq_t *request);
 /* Is it over at the time of its process? What was found so stays so. */
 bool xy_vjob_is_done(const xy_vjob_t *job, const xy_vreq_t *request);
-/* Of a receive that is complete; of a send: is_cancelled only. */
+/* The status of a complete receive; of a send: is_cancelled only. */
 void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *request, xy_vjob_status_t *status);
 
 typedef enum { XY_VJOB_ALL, XY_VJOB_ONE } xy_vjob_how_t; /* all of them; at least one */

@@ -42,7 +42,7 @@ static double touched_by(double procs)
     return procs / 2 * 4 * XY_MESSAGE_BULK;
 }
 
-/* What such a message takes beyond one of no bytes, in units of what it would take alone; 1: not
+/* The ratio of the time of such a message beyond one of no bytes to its time alone; 1: not
  * measured. */
 static double find_both(const xy_vjob_t *job, const xy_crowd_t *crowd, double procs)
 {
@@ -73,7 +73,7 @@ static double both_of(const xy_vjob_t *job, double between)
            (job->both[1] - job->both[0]) * job_part(between, crowd, touched_by(XY_MESSAGE_THRONG));
 }
 
-/* What a block takes more than as many bytes of a long copy, where it took so long. */
+/* The extra time of a block beyond that of as many bytes of a long copy. */
 static double find_begin(const xy_vjob_t *job, double block, double between)
 {
     if (!(block > 0))

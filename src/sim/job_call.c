@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call of a collective of another library takes beside its messages: it is checked, its
+ * The time of a collective call of another library besides its messages: it is checked, its
  * algorithm is chosen, and memory is fetched for it, filled and given back. Broadcasts one after
  * the other tell what a call takes at least (job_words.c). Reduces of two processes of a node, one
  * after the other and each with a message back, broadcasts, each after a message to the root, and
@@ -83,7 +83,7 @@ static void run(void *owner, int32_t proc)
     player_t *p = &r->player[proc];
 
     do {
-        xy_vjob_release(r->job, p->request); /* which is complete */
+        xy_vjob_release(r->job, p->request); /* complete */
         note_time(r, proc, p->at);
         if (p->at == ALL) {
             xy_vjob_finish(r->job, proc);
@@ -128,7 +128,7 @@ static xy_status_t rehearse(const xy_vjob_t *job, const int32_t cores[2], rehear
     return r->comm != NULL ? xy_vjob_run(r->job) : xy_fail_memory("simulating a job");
 }
 
-/* Of a round, by the slower of both processes: in a stream one may be ahead. */
+/* The time of a round, by the slower of both processes: in a stream one may be ahead. */
 static double seconds_of(const rehearsal_t *r, int phase)
 {
     double longest =
@@ -137,9 +137,9 @@ static double seconds_of(const rehearsal_t *r, int phase)
     return longest / (ROUNDS - WARM);
 }
 
-/* What a call leaves, the mean of all ways to measure it; one that does nothing with its data
- * beside its messages was measured of one size. A figure that is missing leaves calls of its kind
- * as any. */
+/* Set the prices of calls from the remaining times, the mean of all ways to measure them; a call
+ * that does nothing with its data besides its messages was measured with one size. A figure that is
+ * missing leaves calls of its kind as any. */
 static void set_prices(const rehearsal_t *r, const double measured[PHASES], job_price_t *price)
 {
     double left[JOB_PRICES][2] = {{0}};

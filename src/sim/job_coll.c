@@ -471,7 +471,7 @@ static xy_vcoll_t *find_coll(xy_vjob_t *job, xy_vcomm_t *comm, int32_t rank)
     return coll != NULL ? coll : coll_new(job, comm, number);
 }
 
-/* What the process tells of sizes: of alltoallv its row, of the others all of them. */
+/* Take the sizes that the process gives: of alltoallv its row, of the others all of them. */
 static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy_vjob_coll_t *call)
 {
     size_t n = (size_t)coll->comm->count, all = n;

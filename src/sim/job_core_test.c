@@ -502,7 +502,7 @@ static double crowd_meets(xy_collective_t collective, int each, bool is_measured
     return end;
 }
 
-/* What many processes of a core were measured to take counts for as many, and in between. */
+/* Times measured with many processes on a core count for as many, and in between. */
 static void crowds_meet_as_was_measured(void **state)
 {
     double eight = crowd_meets(XY_COLL_BARRIER, 8, true);

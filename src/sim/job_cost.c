@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a message costs on its way: see job.h. Where the way has a model, the message takes in all
- * what that says.
+ * The cost of a message on its way: see job.h. Where the way has a model, the message takes the
+ * model's time in all.
  */
 #include "sim/job_internal.h"
 
@@ -69,7 +69,7 @@ static double burst_of(const xy_vjob_t *job, const job_way_t *way, double bytes)
     return fmax(0, all - xy_message_exchange(way->model, bytes)) / (XY_MESSAGE_BURST - 1);
 }
 
-/* Of a message to itself, all of it is work. */
+/* A message to itself is work in all its parts. */
 static void find_self_cost(job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double all = fmax(xy_message_self(way->model, (double)bytes), 2 * way->send);
@@ -78,8 +78,8 @@ static void find_self_cost(job_way_t *way, uint64_t bytes, bool is_eager)
     way->receive_busy = all - way->send_busy;
 }
 
-/* What so many processes of a core take more for so many bytes than two of them, beside the switch.
- */
+/* The extra time of so many bytes with so many processes on a core, compared with two, besides the
+ * switch. */
 static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, double bytes)
 {
     double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
@@ -241,8 +241,8 @@ static void set_burst(xy_vmsg_t *m)
     m->cross = 0;
 }
 
-/* What the sender of a stream needs for one. A short one is written into a line of the receiver's
- * and forgotten; the buffer of a longer one has to come back. */
+/* The time of the sender of a stream for one message. A short one is written into a line of the
+ * receiver's and forgotten; the buffer of a longer one has to come back. */
 static double issue_of(const xy_vjob_t *job, const xy_message_model_t *m, uint64_t bytes,
                        double gap)
 {
@@ -309,8 +309,8 @@ static bool is_next_call(const xy_vjob_t *job, const xy_vmsg_t *m)
            m->is_eager && p->flying > 0 && p->started == 0 && !p->has_received;
 }
 
-/* Such calls are a stream of messages, whether the receiver comes to this one before it or not: a
- * little behind once, it is behind for good. */
+/* The calls are a stream of messages, whether or not the receiver comes to this one before it: once
+ * a little behind, it stays behind. */
 static void set_next_call(xy_vmsg_t *m)
 {
     m->receive_busy += m->late;

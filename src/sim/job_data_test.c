@@ -61,7 +61,7 @@ static void finish(xy_vcoll_t *coll, const xy_op_t *op, const uint64_t *from, co
         combine(to, from, other, op->bytes);
 }
 
-/* Which operand of a combination comes from another process? */
+/* Does the other operand of a combination come from another process? */
 static bool is_other_remote(const xy_op_t *op)
 {
     return op->kind == XY_OP_COMBINE && op->from.rank == op->to.rank;

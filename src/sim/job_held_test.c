@@ -17,7 +17,7 @@ static const double latency = 1e-3, rate = 10e6;
 
 #define assert_about(a, b) assert_true(fabs((a) - (b)) <= 0.03 * fabs(b))
 
-/* What a large message takes in latencies, until its send is complete, and in pieces. */
+/* The time of a large message in latencies, until its send is complete, and in pieces. */
 typedef struct {
     double all, hold, pieces;
     bool is_written; /* the send is complete before the data is there */

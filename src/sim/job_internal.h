@@ -125,7 +125,7 @@ struct xy_vmsg {
     bool is_eager, is_synchronous, is_ready, is_captured;
     bool is_blocking; /* its send */
     bool is_arrived;  /* its first byte: it can be matched */
-    bool is_there;    /* all that comes before the receiver does something */
+    bool is_there;    /* all of it up to the receiver's own work */
     bool is_met;      /* a step of a collective waits for it */
     bool is_taken;    /* by a probe */
     bool is_dead;     /* cancelled */
@@ -233,8 +233,8 @@ typedef struct {
     xy_event_t event;
 } job_core_t;
 
-/* What a short block takes more than as many bytes of a long copy, after its core has touched so
- * many bytes of others. */
+/* The extra time of a short block beyond that of as many bytes of a long copy, after its core has
+ * touched so many bytes of others. */
 typedef struct {
     double touched, seconds;
 } job_begin_t;
@@ -267,7 +267,7 @@ typedef struct {
 /* Barriers without data, with copies between them, with sums, and small collectives with a root. */
 typedef enum { JOB_WORD_MEET, JOB_WORD_WORK, JOB_WORD_SUM, JOB_WORD_ROOT, JOB_WORDS } job_word_t;
 
-/* Who comes to a direct collective: has to wait until all have come, or for its root alone. */
+/* The way to enter a direct collective: wait until all have come, or for the root alone. */
 typedef enum { JOB_COME_WAIT, JOB_COME_PASS, JOB_COMES } job_come_t;
 
 struct job_way {
@@ -289,7 +289,7 @@ struct job_way {
     double crowd[JOB_CROWDS];
 };
 
-/* What follows data that is on its way, from the same process to the same other one. */
+/* Data queued after other data on its way, from the same process to the same other one. */
 typedef struct job_behind {
     struct job_behind *next;
     xy_vmsg_t *message;
@@ -308,7 +308,7 @@ typedef struct {
 } job_queue_t;
 
 typedef struct {
-    xy_vmsg_t *flowing; /* whose data is on its way; NULL: none */
+    xy_vmsg_t *flowing; /* the message whose data is on its way; NULL: none */
     job_behind_t *first, **last;
 } job_stream_t;
 
@@ -397,8 +397,8 @@ struct xy_vjob {
     double pass;              /* ... and so much more where it does not wait for all */
     double block[JOB_CROWDS]; /* one more block in a piece of work, beside its bytes, */
     double left_block;        /* ... of those that were left for others */
-    /* Of a collective of another library, beside its messages: seconds of a process for any of them
-     * and for some. */
+    /* The time of a collective of another library, besides its messages: seconds of a process for
+     * any of them and for some. */
     double call;
     job_price_t price[JOB_PRICES];
     double trade[2], trade_bytes[2]; /* an exchange there takes so much more: of so many bytes */
@@ -445,7 +445,7 @@ static inline void *job_get(xy_vjob_t *job, job_pool_t *pool)
     if (object == NULL)
         return job_get_fresh(job, pool);
     memcpy(&pool->free, object, sizeof(pool->free));
-    __builtin_prefetch(pool->free); /* which was given back long ago, for the next call */
+    __builtin_prefetch(pool->free); /* given back long ago, for the next call */
     return object;
 }
 
@@ -466,7 +466,7 @@ void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *beca
 
 /* job_start.c */
 xy_status_t job_start_all(xy_vjob_t *job);
-/* Those to the process that no receive has met. */
+/* Drop the messages to the process that no receive has met. */
 void job_proc_drop_messages(xy_vjob_t *job, job_proc_t *p);
 /* XY_EINVAL, reported: there is no such core. */
 xy_status_t job_check_core(const xy_vjob_t *job, const char *what, int32_t number, int32_t core);
@@ -546,7 +546,7 @@ void job_cache_find(xy_vjob_t *job); /* once the models are known */
 /* How much of a short block that is, if it has left the caches; 0: it is none. */
 double job_cache_blocks(uint64_t bytes);
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start, double seconds);
-/* All that receiving takes. */
+/* The whole time of receiving. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
 /* More seconds to receive an eager message that has waited for its receive until `now`. */
 double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *message, double now);
@@ -577,7 +577,7 @@ bool job_stream_has(const xy_vjob_t *job, const xy_vmsg_t *message);
  * that data is there, and not before `when`. */
 bool job_stream_waits(xy_vjob_t *job, xy_vmsg_t *message, bool is_answer, job_stage_t stage,
                       double when);
-/* What answers it is written at `from`, and there at `when` if nothing is before it. */
+/* Write the answer at `from`; it arrives at `when` if nothing is before it. */
 void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *message, job_stage_t stage, double from,
                        double when);
 /* When the last of so many bytes has crossed all links, and when the first one has (*first_p, which
@@ -601,7 +601,7 @@ void job_count_pieces(xy_vjob_t *job, const xy_vcoll_t *coll);
 void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll);
 
 /* job_wait.c */
-void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *request); /* which it waits for */
+void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *request); /* awaited */
 void job_test_due(xy_vjob_t *job, job_proc_t *p);
 /* A message is there that no receive has met. */
 void job_probe_arrived(xy_vjob_t *job, job_proc_t *p);
@@ -633,11 +633,11 @@ typedef struct {
     int32_t next_send, next_receive; /* in order: the next one of the source, of the rank; -1 */
 } job_op_t;
 
-/* Which half of the later step waits for which half of the earlier one. */
+/* The half of the later step that waits, and the half of the earlier one that it waits for. */
 enum { JOB_AFTER_SENT = 1, JOB_SENDING = 2 };
 
-/* What follows a message where its collective is done in rounds: the next send of the rank that
- * receives it, the next receive of its source; -1: none. */
+/* The successors of a message in a collective of rounds: the next send of the rank that receives
+ * it, the next receive of its source; -1: none. */
 typedef struct {
     int32_t send, receive;
 } job_follow_t;
@@ -650,7 +650,7 @@ typedef struct {
 struct job_shape {
     xy_graph_t *graph;
     const xy_coll_algorithm_t *algorithm;
-    xy_vjob_coll_t call; /* what it is the shape of, with */
+    xy_vjob_coll_t call; /* its shape, with */
     uint64_t *counts;    /* ... and */
     uint64_t layout;
     int32_t ranks, count;
@@ -685,7 +685,7 @@ xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcol
 void job_shapes_cleanup(xy_vjob_t *job);
 
 /* job_path.c: all of them do nothing without `has_path`. */
-void job_node_free(xy_vjob_t *job, job_node_t *node); /* which nothing holds any more */
+void job_node_free(xy_vjob_t *job, job_node_t *node); /* without references */
 void job_path_grow(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind);
 void job_path_jump(xy_vjob_t *job, job_proc_t *p, job_node_t *because);
 
@@ -716,7 +716,7 @@ static inline void job_path_add(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t ki
         job_path_grow(job, p, kind);
 }
 
-/* What follows a node, which it takes over, when another core has done something. */
+/* Return a node after `node`, which it takes over, when another core has done something. */
 job_node_t *job_path_extend(xy_vjob_t *job, job_node_t *node, double at, uint32_t line);
 
 /* job_record.c: all of them do nothing without a trace. */

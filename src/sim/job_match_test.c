@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which message a receive meets, and when: random programs against a simulation that does one thing
- * after the other in the order of time, with lists that are searched from the front.
+ * Find the message that each receive meets, and when: random programs against a simulation that
+ * does one thing after the other in the order of time, with lists that are searched from the front.
  */
 #include <math.h>
 

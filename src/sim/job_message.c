@@ -17,8 +17,8 @@
  * there. Who waits for it lets the others run, so that messages in flight stay bounded. */
 enum { AHEAD_MAX = 256 };
 
-/* Of ranks of Xylem, one that has left much for others of its core lets them run (p2p/message.h).
- * What meets a receive is not left: one that was posted, and that none on its way will take. */
+/* Does a rank of Xylem that has left much for others of its core let them run (p2p/message.h)? What
+ * meets a receive is not left: one that was posted, and that none on its way will take. */
 static bool lets_run(xy_vjob_t *job, const xy_vmsg_t *m)
 {
     const job_proc_t *to = &job->procs[m->to];
@@ -534,8 +534,9 @@ static double trade_of(const xy_vjob_t *job, const xy_vmsg_t *m)
     return m->coll != NULL ? job_trade_seconds(job, m->bytes) : 0;
 }
 
-/* What an exchange takes more: of short messages latency, because lines go to and fro; of large
- * ones work, because a core that moves pieces of one does not move those of the other meanwhile. */
+/* Add the extra time of an exchange: latency for short messages, because lines go to and fro; work
+ * for large ones, because a core that moves pieces of one does not move those of the other
+ * meanwhile. */
 static void add_cross(const xy_vjob_t *job, xy_vmsg_t *m)
 {
     *(m->is_eager ? &m->data_at : &m->receive_busy) += m->cross;

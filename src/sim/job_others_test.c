@@ -96,8 +96,8 @@ static xy_vjob_coll_t call_of(xy_collective_t which, uint64_t bytes)
         .collective = which, .count = bytes / 8, .element = 8, .is_commutative = true};
 }
 
-/* What reduces and broadcasts of `m` were measured to take: so much longer than they do in the
- * simulation of messages, the former of 64 bytes and of 4 KiB. */
+/* Set the measured times of reduces and broadcasts of `m`: so much longer than in the simulation of
+ * messages, the former of 64 bytes and of 4 KiB. */
 static void set_calls(const xy_costs_t *store, const char *library, xy_message_model_t *m,
                       const double reduce[2], double bcast)
 {
@@ -253,7 +253,7 @@ static void calls_one_way_are_a_stream(void **state)
         }
 }
 
-/* What has waited for its receive takes as long there as outside of collectives. */
+/* A message that has waited for its receiver takes as long there as outside of collectives. */
 static void late_receives_of_others(void **state)
 {
     const xy_vjob_coll_t call = call_of(XY_COLL_BCAST, 64);

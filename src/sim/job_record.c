@@ -60,7 +60,7 @@ void job_record_finish(const xy_vjob_t *job, job_proc_t *p)
     p->is_wait_held = false;
 }
 
-/* Of two states at the same time the first is around the second: a wait that is all of its call is
+/* The first of two states at the same time is around the second: a wait that fills its call is
  * written behind it. */
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end)
 {

@@ -27,7 +27,7 @@ static xy_costs_t *make_store(void)
     return make_sloped(0.1e-9);
 }
 
-/* Who comes last continues at once: of two processes of a core, one switch to a barrier. */
+/* The last to come continues at once: of two processes of a core, one switch to a barrier. */
 static void barriers_of_one_core(void **state)
 {
     xy_costs_t *store = make_store();
@@ -111,7 +111,7 @@ static double issued(int to, uint64_t bytes, const xy_costs_t *store)
     return end / MANY;
 }
 
-/* Who sends short messages does not wait for those who receive them, and needs less for one. */
+/* Senders of short messages do not wait for the receivers, and need less time for each. */
 static void senders_of_short_ones_are_ahead(void **state)
 {
     xy_costs_t *store = make_store();
@@ -202,8 +202,8 @@ static void who_leaves_much_lets_others_run(void **state)
     xy_costs_destroy(store);
 }
 
-/* What ranks of a core leave for a root has room for 2 KiB of all of them. Larger blocks are copied
- * where they belong, between two barriers, as those of a scatter are. */
+/* Ranks of a core leave up to 2 KiB of all of them for a root. Larger blocks are copied where they
+ * belong, between two barriers, as those of a scatter are. */
 static void blocks_of_a_core_are_left_together(void **state)
 {
     xy_costs_t *store = make_store();
@@ -325,7 +325,7 @@ static double exchange_large(bool has_self, const xy_costs_t *store)
     return run_all(2, 2, store, NULL, all) / ROUNDS;
 }
 
-/* What an exchange of large messages takes more is work: nothing else hides in it. */
+/* The extra time of an exchange of large messages is work: nothing else hides in it. */
 static void large_messages_that_cross_are_work(void **state)
 {
     const double self = 1e-6; /* less than what an exchange takes more */
@@ -499,7 +499,7 @@ static double leave_many(bool is_posted, const xy_costs_t *store)
     return run_all(2, 1, store, NULL, all);
 }
 
-/* What is left on a core before its receive is copied once more, and has left the first cache if
+/* A block left on a core before its receive is copied once more, and has left the first cache if
  * the core has touched much since then: three times its bytes for each message before it. */
 static void left_messages_are_copied_again(void **state)
 {

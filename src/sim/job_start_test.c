@@ -82,7 +82,7 @@ static void a_number_is_used_again(void **state)
     t.procs[1].acts = again;
     testing_job_run(&t);
     assert_int_equal(t.status, XY_OK);
-    assert_false(t.procs[1].flag); /* what the one before had sent */
+    assert_false(t.procs[1].flag); /* sent by the previous one */
     xy_vjob_proc(t.job, 1, &result);
     assert_int_equal(result.messages, 3);
     assert_true(xy_vjob_is_over(t.job, 1));
@@ -108,7 +108,7 @@ static void cores_are_shared(void **state)
     testing_job_cleanup(&t);
 }
 
-/* Who has ended leaves its core: the next one there is alone. */
+/* A process that has ended leaves its core: the next one there is alone. */
 static void who_has_ended_leaves_its_core(void **state)
 {
     testing_act_t first[] = {

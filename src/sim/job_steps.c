@@ -86,8 +86,8 @@ static bool is_block_left(const job_shape_t *shape, const xy_op_t *op)
            op->kind == XY_OP_MOVE && !op->is_direct && op->from.rank == op->to.rank;
 }
 
-/* Of a sum beside the message that brings it: as measured; half a copy where only copies were
- * measured; without models it has a rate. */
+/* The time of a sum besides the message that brings it: as measured; half a copy where only copies
+ * were measured; without models it has a rate. */
 static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
 {
     if (job->copy_model == NULL)
@@ -137,7 +137,7 @@ static bool is_sent_to_itself(const xy_vjob_t *job, const job_shape_t *shape, co
            strncmp(shape->algorithm->name, "linear", 6) == 0;
 }
 
-/* Of a core: what is done beyond handing a message over. */
+/* The time of a core beyond handing a message over. */
 static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
                          const xy_op_t *op, bool is_message)
 {
@@ -198,7 +198,7 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     }
     step = &shape->ops[shape->count - 1];
     step->last = id;
-    /* What a sum has so far stays in the first cache: it reads, and does not write. */
+    /* The partial sum stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
     if (op->is_direct && op->kind == XY_OP_MOVE)
         step->blocks += job_cache_blocks(op->bytes);
@@ -214,7 +214,7 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     step_of[id] = shape->count - 1;
 }
 
-/* Which half of `b` waits for which half of `a`. */
+/* The half of `b` that waits, and the half of `a` that it waits for. */
 static uint8_t edge_flags(const xy_vjob_t *job, const job_op_t *a, const job_op_t *b)
 {
     if (b->is_message && a->rank == b->source)
@@ -250,8 +250,8 @@ static int32_t count_edges(const job_shape_t *shape, int32_t ops)
     return n;
 }
 
-/* What a step lets others send comes first: a core has told the others before it continues with
- * work of its own, which may be ready at once and long. */
+/* Sort the edges: those that let others send come first, as a core has told the others before it
+ * continues with work of its own, which may be ready at once and long. */
 static void put_sends_first(job_edge_t *edges, int32_t count)
 {
     int32_t sends = 0;
@@ -266,7 +266,7 @@ static void put_sends_first(job_edge_t *edges, int32_t count)
     }
 }
 
-/* What comes behind step s by the order of calls alone. The number of all edges. */
+/* Add the edges from step s that the order of calls alone gives. The number of all edges. */
 static int32_t add_order(job_shape_t *shape, int32_t s, const job_follow_t *follow, int32_t n,
                          bool *knows)
 {
@@ -396,7 +396,7 @@ static job_word_t word_of(const job_shape_t *shape)
     return is_rooted_copy(shape->call.collective) ? JOB_WORD_ROOT : JOB_WORD_MEET;
 }
 
-/* Which of them come to a direct collective, and what that takes more where many share a core. */
+/* Charge the steps that enter a direct collective, and their extra time where many share a core. */
 static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
 {
     bool is_rooted = shape->word == JOB_WORD_ROOT;
@@ -412,8 +412,8 @@ static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t 
         if (step->is_message || op->bytes > 0 || op->kind != XY_OP_MOVE)
             continue;
         step->seconds += is_rooted ? job->pass : 0;
-        /* What a root does to leave its data, and others to look for it, a root of a gather does.
-         */
+        /* A root's work to leave its data, and the others' to look for it, is done by a root of a
+         * gather. */
         if (is_rooted && !is_from_root && step->rank == shape->call.root)
             step->seconds += job->pass;
         for (int k = 0; k < JOB_CROWDS; k++)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one process sends another goes through one socket, in the order in which it was written. The
- * system takes all of it at once, so an answer to a question, a question or a small message that is
- * written behind the data of a large one comes when that data is there. Two processes that send
- * each other large messages thus often do it one after the other: who has been answered first has
- * written its data before it answers.
+ * All data from one process to another goes through one socket, in the order in which it was
+ * written. The system takes all of it at once, so an answer to a question, a question or a small
+ * message that is written behind the data of a large one comes when that data is there. Two
+ * processes that send each other large messages thus often do it one after the other: the process
+ * that is answered first has written its data before it answers.
+ *
  *
  * Small messages that are written one after the other are packets: job_message.c keeps their order.
  */

@@ -128,7 +128,7 @@ static void answers_wait_behind_data(void **state)
     assert_true(exchange(LARGE, 1.5 * inside, false) < 1.5 * inside + alone + 0.1 * data);
 }
 
-/* Whatever the sizes and the time between: at least a message, at most one after the other. */
+/* For any sizes and times between: at least a message, at most one after the other. */
 static void exchanges_are_bounded(void **state)
 {
     unsigned random = 7;
@@ -303,7 +303,7 @@ static void slow_lines_have_queues(void **state)
     assert_about(beside(3, 1, LARGE, when), when + across);
 }
 
-/* What waits, waits for data that comes: it is there in the order in which it was written. */
+/* A waiting rank waits for data that comes: it is there in the order in which it was written. */
 static void cancelled_and_probed(void **state)
 {
     testing_act_t first[] = {{.kind = DO_SEND, .peer = 1, .bytes = LARGE},

@@ -8,7 +8,7 @@
  */
 #include "sim/job_internal.h"
 
-/* What the algorithm of an allreduce of two processes does, of the side of the first. */
+/* The operations of an allreduce of two processes, on the side of the first. */
 typedef struct {
     const xy_vjob_t *job;
     double exchanges; /* messages to the other one */

@@ -128,7 +128,7 @@ static void receives_and_sends_are_cancelled(void **state)
     assert_int_equal(t.status, XY_OK);
     assert_true(t.procs[0].is_cancelled && t.procs[1].is_cancelled);
     testing_job_cleanup(&t);
-    run2(met, late); /* what has met is not cancelled */
+    run2(met, late); /* a message that was received is not cancelled */
     assert_int_equal(t.status, XY_OK);
     assert_false(t.procs[1].is_cancelled);
     testing_job_cleanup(&t);
@@ -261,7 +261,7 @@ static void processes_of_a_core_take_turns(void **state)
     testing_job_cleanup(&t);
     testing_job_init(&t, "core:8", 2);
     t.config.core_of = together;
-    t.procs[0].acts = poll; /* who polls lets the other one compute */
+    t.procs[0].acts = poll; /* the polling process lets the other one compute */
     t.procs[1].acts = send;
     testing_job_run(&t);
     assert_int_equal(t.status, XY_OK);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the pieces of direct collectives and the words between their cores cost, by what was
- * measured of collectives of two processes; and copies inside a process, of any library.
+ * The costs of the pieces of direct collectives and of the words between their cores, by measured
+ * collectives of two processes; and copies inside a process, of any library.
  */
 #include "sim/job_internal.h"
 
 #include "coll/coll.h"
 
-/* What a core needs to handle so many bytes that the model's receiver copies once: what it says
- * beyond a message of no bytes, `times` as much. Small messages are copied twice and lie in other
- * memory in between; `small` is what XY_MESSAGE_BCAST bytes take that are in the core's own caches,
- * and between them and larger ones it is a straight line. 0: the rate of larger ones counts. */
+/* The time of a core to handle so many bytes that the model's receiver copies once: the model's
+ * time beyond a message of no bytes, times `times`. Small messages are copied twice and lie in
+ * other memory in between; `small` is the time of XY_MESSAGE_BCAST bytes that are in the core's own
+ * caches, and between them and larger ones it is a straight line. 0: the rate of larger ones
+ * counts. */
 static double model_bytes(const xy_message_model_t *model, double eager, double bytes, double small,
                           double times)
 {
@@ -114,11 +115,12 @@ static double find_line(const xy_vjob_t *job, double first)
     return fmin(fmax(0, (more[0] - more[1]) / lines), first);
 }
 
-/* What direct collectives of two cores were measured to take, beside coming there and copying. In a
- * barrier both cores write to each other at once and work all the time; in one with work they also
- * offer it to each other, which counts with the two barriers around it; to the first a core comes,
- * and does a piece of work. A small broadcast has two words, to which a core comes, and a piece. In
- * a small allreduce each core comes, leaves its vector, and reads the other's: two pieces. */
+/* Find the costs of words from the measured direct collectives of two cores, without coming there
+ * and copying. In a barrier both cores write to each other at once and work all the time; in one
+ * with work they also offer it to each other, which counts with the two barriers around it; to the
+ * first a core comes, and does a piece of work. A small broadcast has two words, to which a core
+ * comes, and a piece. In a small allreduce each core comes, leaves its vector, and reads the
+ * other's: two pieces. */
 static void find_words(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->copy_model;
@@ -171,8 +173,8 @@ static void find_crowds(xy_vjob_t *job)
         job_way_crowd(job, c);
 }
 
-/* What XY_MESSAGE_BCAST bytes take more in a crowd, beside the switch to another process: they are
- * not in the first cache any more. */
+/* Find the extra time of XY_MESSAGE_BCAST bytes in a crowd, besides the switch to another process:
+ * they are not in the first cache any more. */
 static void find_aways(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->core_model;
@@ -218,9 +220,9 @@ static double find_pass(const xy_vjob_t *job)
     return fmax(0, m->small_bcast - 2 * job->costs.task - piece_of(job)) / 2;
 }
 
-/* What each process of a crowd takes more to come to a direct collective than two on a core. A
- * barrier of n on each core takes one of two cores, a switch more, and for each other process a
- * switch and to come there; a broadcast, for each other one, also a piece of work. */
+/* Find the extra time of each process of a crowd to come to a direct collective, compared with two
+ * on a core. A barrier of n on each core takes one of two cores, a switch more, and for each other
+ * process a switch and to come there; a broadcast, for each other one, also a piece of work. */
 static void find_comes(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->copy_model;

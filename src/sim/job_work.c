@@ -22,7 +22,7 @@ static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
     job_proc_busy(job, p, p->now + item->seconds(job, item, p->now));
     if (core->procs > 1)
         core->busy = fmax(core->busy, p->now);
-    node = job_node_use(p->node); /* what follows may do more work of the process */
+    node = job_node_use(p->node); /* later work of the process may depend on it */
     item->done(job, item, p->now, node);
     job_node_drop(job, node);
 }
@@ -174,8 +174,8 @@ bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p)
            (job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm);
 }
 
-/* What came from another core for a process that waits for its turn: the process that has the core
- * takes it off the line, and the notified ones need not wait for that process. */
+/* Handle work from another core for a process that waits for its turn: the process that has the
+ * core takes it off the line, and the notified ones need not wait for that process. */
 static void core_handle(xy_vjob_t *job, job_core_t *core, job_item_t *item, double at)
 {
     double start = fmax(at, core->busy), end = start + item->seconds(job, item, start);

@@ -8,7 +8,7 @@
 typedef struct {
     int *nodes; /* [ranks]: numbered in the order of their first ranks */
     int count;
-    xy_coll_link_t between; /* what a message between two nodes costs */
+    xy_coll_link_t between; /* cost of a message between two nodes */
 } sim_levels_t;
 
 /* Errors are those of xy_sim_create, and a way between nodes without figures. Clean up in any case.

@@ -17,7 +17,7 @@ typedef struct {
     double expected, end;
 } message_t;
 
-/* What the file says of one pattern. */
+/* The results for one pattern in the file. */
 typedef struct {
     char topology[32], name[32];
     message_t messages[MESSAGES_MAX];

@@ -184,7 +184,7 @@ static void test_threads_stay(void **state)
     xy_graph_destroy(g);
 }
 
-/* Which figure is missing, between which nodes, and what to do. */
+/* The message names the missing figure, the nodes, and the remedy. */
 static void test_refused(void **state)
 {
     static const struct {

@@ -158,7 +158,7 @@ static double domain_capacity(const xy_sim_t *sim, int domain)
     double bandwidth = from == to ? sim->node.costs.numa : sim->node.costs.link;
     double capacity = sim->node.costs.copy > 0 ? bandwidth / sim->node.costs.copy : 0;
 
-    /* What can never be full needs no bookkeeping. */
+    /* A capacity that can never be reached needs no bookkeeping. */
     return capacity >= sim->unit_count ? 0 : capacity;
 }
 

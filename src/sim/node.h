@@ -160,7 +160,7 @@ typedef struct {
     double compute;                         /* the expected computation */
     double alone[XY_SIM_SPLIT_LEVELS + 1];  /* [S]: T_nb, nothing to compute */
     double beside[XY_SIM_SPLIT_LEVELS + 1]; /* T_ovrl beside the expected computation */
-    double own[XY_SIM_SPLIT_LEVELS + 1];    /* what is never hidden: the ranks do it */
+    double own[XY_SIM_SPLIT_LEVELS + 1];    /* the part that is never hidden: the ranks do it */
 } xy_sim_split_t;
 
 /* Three runs for each S. compute < 0: as long as the collective alone. The errors of xy_sim_run. */

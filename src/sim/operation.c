@@ -7,7 +7,8 @@ static int32_t owner(const xy_spot_t *place)
     return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
 }
 
-/* Those whose buffers it touches (temporaries belong to the runtime) and the one who does it. */
+/* The ranks whose buffers it touches (temporaries belong to the runtime) and the one that does it.
+ */
 /* The rank that has to see to an operation, or -1. What anyone on its host may do concerns no rank,
  * but a message to another host may start in scratch memory, and without communication cores only
  * ranks that still wait can send it: its sender stays. */

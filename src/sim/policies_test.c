@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was measured on real nodes with placements and orders of progress threads, simulated. The
- * scans and the priorities were fitted to (see docs/simulate.md): their tests keep the fit. */
+/* Simulated measurements on real nodes with placements and orders of progress threads. The scans
+ * and the priorities were fitted to (see docs/simulate.md): their tests keep the fit. */
 #include <math.h>
 #include <string.h>
 
@@ -66,10 +66,9 @@ static double bound_time(xy_graph_t *g, int priority)
     return testing_run(TESTING_KNL64, node, g, 0).end;
 }
 
-/* What is chosen where no order is asked for: with one rank less than cores to half of them, no
- * other order is more than 1 % faster on communication cores. On the cores of ranks, where threads
- * are with `bind`, a core sleeps between its threads, which costs some percent of a short
- * collective. */
+/* The default order: with one rank less than cores to half of them, no other order is more than 1 %
+ * faster on communication cores. On the cores of ranks, where threads are with `bind`, a core
+ * sleeps between its threads, which costs some percent of a short collective. */
 static void test_semaphore_wins(void **state)
 {
     static const xy_collective_t collectives[] = {XY_COLL_BCAST, XY_COLL_GATHER, XY_COLL_ALLREDUCE,

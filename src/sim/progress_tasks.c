@@ -79,7 +79,7 @@ static int32_t pool_pop(xy_sim_t *sim, int32_t unit)
     return op != NULL ? (int32_t)(op - sim->ops) : -1;
 }
 
-/* Who sends is on the sender's host; who reduces on the receiver's. */
+/* The host of an operation: a send is on the sender's host, a reduction on the receiver's. */
 static int32_t host_of_op(const xy_sim_t *sim, const sim_op_t *op)
 {
     if (op->op->kind < XY_OP_MOVE)

@@ -5,7 +5,7 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-/* Of -0, those of 0. */
+/* The bits of a key; -0 has those of 0. */
 static uint64_t bits_of(double key)
 {
     uint64_t bits;

@@ -69,7 +69,7 @@ xy_status_t xy_script_add_wait(xy_script_proc_t *p, const int32_t *requests, siz
 typedef struct {
     size_t next;          /* operation */
     xy_vreq_t **requests; /* [requests of the process] NULL: not started, or over */
-    xy_vreq_t **list;     /* what it waits for */
+    xy_vreq_t **list;     /* the requests that it waits for */
     bool is_waiting;
 } player_t;
 

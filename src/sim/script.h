@@ -28,8 +28,8 @@ typedef struct {
     xy_script_kind_t kind;
     int32_t peer; /* of a message; of a collective: its number in `colls` */
     int32_t tag;
-    int32_t request; /* what it starts is request `request` of the process */
-    uint32_t mark;   /* whatever the maker likes; nothing depends on it */
+    int32_t request; /* it starts request `request` of the process */
+    uint32_t mark;   /* free for the caller; nothing depends on it */
     union {
         double seconds;
         uint64_t bytes;

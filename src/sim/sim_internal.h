@@ -20,7 +20,7 @@ typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE } sim_phase_t
  * that have started. */
 typedef enum { SIM_ARRIVING, SIM_GATHERING, SIM_GATHERED } sim_arrivals_t;
 
-/* Who does an operation. */
+/* The executor of an operation. */
 enum { SIM_BY_START, SIM_BY_ENGINE, SIM_BY_WAIT };
 
 typedef struct {
@@ -31,8 +31,8 @@ typedef struct {
     double tail;     /* with all that must follow */
     int32_t before;  /* operations before it that are not over */
     int32_t next;    /* in the list of a thread, or of a level */
-    int32_t thread;  /* which executes it; -1: any free unit (tasks) */
-    int32_t domain;  /* whose bandwidth it takes; -1: none */
+    int32_t thread;  /* the thread that executes it; -1: any free unit (tasks) */
+    int32_t domain;  /* the domain whose bandwidth it takes; -1: none */
     int32_t level;   /* model: when it may begin; 0: any time */
     int32_t message; /* that it sends over the network, and was not sent yet; -1 */
     uint8_t by;
@@ -62,7 +62,7 @@ typedef struct {
     bool is_asleep;     /* no thread is listed */
     bool is_idle;       /* tasks: in a list of units without work */
     double turn_end;    /* of the current fruitless turn */
-    int32_t vain;       /* whose it is; -1 */
+    int32_t vain;       /* the owner of the fruitless turn; -1 */
     int32_t thread;     /* at work; -1 */
     int32_t op;         /* being done; -1 */
     int32_t todo;       /* operations left of this turn */
@@ -120,7 +120,7 @@ struct xy_sim {
     xy_order_thread_t *order_threads;
     sim_rank_t *ranks;
 
-    /* Of one run. */
+    /* The state of one run. */
     const xy_graph_t *graph;
     sim_op_t *ops;
     int32_t op_count;
@@ -166,13 +166,13 @@ xy_status_t sim_network_prepare(xy_sim_t *sim);
 void sim_network_send(xy_sim_t *sim, int32_t op);
 /* The run was stopped: messages that share links change each other's speed too often. */
 bool sim_network_gave_up(const xy_sim_t *sim);
-/* Of an operation that was not sent: what follows its sending, without contention. */
+/* The time of a transfer that was not sent: from its sending on, without contention. */
 double sim_transfer_time(const xy_sim_t *sim, int32_t op);
 
 /* operation.c: what becomes ready, what is complete. */
 void sim_op_ready(xy_sim_t *sim, int32_t op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
-void sim_unit_due(xy_event_t *event);      /* what the unit was doing is complete */
+void sim_unit_due(xy_event_t *event);      /* the unit's operation is complete */
 void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
 void sim_message_done(void *sim, xy_flow_t *flow);
 void sim_instants_over(xy_sim_t *sim); /* ready operations without work are complete at once */
@@ -187,7 +187,8 @@ void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when);
 void sim_compute_speed(xy_sim_t *sim, int32_t unit); /* its sibling began or ended something */
 /* Threads of a unit begin or end to wait for the network: they poll, whatever their order. */
 void sim_unit_polls(xy_sim_t *sim, int32_t unit, int change);
-/* Of two hardware threads of a core while one does the operation and one computes. */
+/* The speed of one of two hardware threads of a core while one does the operation and one computes.
+ */
 double sim_speed_beside(const xy_sim_t *sim, int32_t op);
 
 /* progress_threads.c: threads that share a unit. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which S is the best for a tree on this node.
+ * Find the best S for a tree on this node.
  *
  * The published model (coll/split.h) deals the messages of a level evenly to all communication
  * cores. On a node with several NUMA nodes the threads of a rank live in its own one, and messages

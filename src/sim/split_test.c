@@ -97,7 +97,7 @@ static void check_all(check_fn check, uint64_t from, uint64_t to, int step)
             check_machine(&machines[i], bytes, step, check);
 }
 
-/* What `auto` takes is at most 3 % slower than the best S. */
+/* The choice of `auto` is at most 3 % slower than the best S. */
 static void check_auto(const xy_sim_node_t *node, const xy_graph_t *graph, double compute,
                        xy_collective_t collective, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tasks with helping add to split-tree: 32 to 63 ranks on 64 cores, trees of 2 MiB, the global
- * work fixed. And the writers of a sweep. */
+/* The gain of tasks with helping over split-tree: 32 to 63 ranks on 64 cores, trees of 2 MiB, the
+ * global work fixed. And the writers of a sweep. */
 #include <math.h>
 #include <string.h>
 

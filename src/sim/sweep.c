@@ -67,8 +67,8 @@ static const char *usual_algorithm(const xy_sim_node_t *node, xy_collective_t co
     }
 }
 
-/* What the runtime does with one rank on each node, where it is cheaper than what the chooser
- * knows: it scatters long vectors, and gathers them in rounds that double. */
+/* The runtime's algorithm with one rank on each node, where it is cheaper than the chooser's: it
+ * scatters long vectors, and gathers them in rounds that double. */
 static const char *flat_algorithm(const xy_coll_request_t *q, const sim_levels_t *levels)
 {
     const xy_coll_algorithm_t *scattered = xy_coll_find(q->collective, "scatter-doubling"), *best;

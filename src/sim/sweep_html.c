@@ -9,9 +9,9 @@
 
 /* ---- What was found ---- */
 
-/* Of one way, in percent: how much of a measured collective is hidden, how near to its work bound a
- * simulated run comes (ways whose collectives take different times compare by that alone). The mean
- * over all points; not a number where there is none. */
+/* The score of one way, in percent: the hidden part of a measured collective, or how near to its
+ * work bound a simulated run comes (ways whose collectives take different times compare by that
+ * alone). The mean over all points; not a number where there is none. */
 static double score_of(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int way)
 {
     double sum = 0;
@@ -65,9 +65,9 @@ static const char *name_for_people(const char *name)
     return name;
 }
 
-/* What the sweep shows, in one sentence; "" where there is no result.
- * "Xylem hides 99 % of bcast, Open MPI 23 %; Xylem takes the least time.": the best first. Who
- * hides much may still be slow, and measured ways compute the same, so that their times compare. */
+/* Write the finding of the sweep, in one sentence; "" where there is no result. "Xylem hides 99 %
+ * of bcast, Open MPI 23 %; Xylem takes the least time.": the best first. A way that hides much may
+ * still be slow, and measured ways compute the same, so that their times compare. */
 static void find_result(const xy_sim_sweep_t *sweep, const xy_vec_t *points, char *text,
                         size_t size)
 {

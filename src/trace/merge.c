@@ -13,7 +13,7 @@ typedef struct {
 struct xy_trace_merge {
     xy_trace_t *file;
     char *path;
-    int count, current; /* whose chunks come; -1: the file's own */
+    int count, current; /* the source of the chunks; -1: the file's own */
     source_t *sources;
 };
 

@@ -189,7 +189,7 @@ static void one_clock(void **state)
     xy_trace_merge_clock(merge, 1, &(xy_trace_clock_fit_t){.error = 1});
     xy_trace_merge_clock(
         merge, 1, &(xy_trace_clock_fit_t){.time = {0, 0}, .offset = {hour, hour}, .error = 12345});
-    /* What the clock has gained since time 0, doubled. */
+    /* The clock's gain since time 0, doubled. */
     xy_trace_merge_clock(
         merge, 2,
         &(xy_trace_clock_fit_t){.time = {0, (uint64_t)hour}, .offset = {0, hour}, .error = 7});

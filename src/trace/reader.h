@@ -61,7 +61,7 @@ typedef struct {
     xy_vec_t sources;    /* of reader_source_t; [0] is the file itself */
     xy_hash_t source_of; /* number to index */
     xy_vec_t row_names;  /* of reader_row_name_t: rows in the order of their definitions */
-    uint32_t source;     /* whose chunks come */
+    uint32_t source;     /* the source of the chunks */
 } reader_t;
 
 /* A cursor over the records of a chunk; `failed` once something did not fit. */

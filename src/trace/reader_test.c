@@ -151,7 +151,7 @@ static void test_foreign(void **state)
     assert_null(log);
 }
 
-/* What ranks do: by rank, in their order, whatever the row. */
+/* The steps of ranks: by rank, in their order, in any row. */
 static void test_steps(void **state)
 {
     char path[64];

@@ -42,8 +42,8 @@ typedef struct xy_trace_row xy_trace_row_t;
 
 typedef enum { XY_TRACE_REAL, XY_TRACE_VIRTUAL, XY_TRACE_GIVEN } xy_trace_clock_t;
 
-/* What a kind of state means for the summary: only computing can hide communication, and waiting
- * and idling are what one wants less of. */
+/* The role of a kind of state in the summary: only computing can hide communication, and waiting
+ * and idling are to be avoided. */
 typedef enum {
     XY_TRACE_OTHER,
     XY_TRACE_COMPUTE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is recorded is what is read: random events against a plain list of them, several threads,
- * and every failure of memory and disk. */
+/* Recorded events are read back unchanged: random events against a plain list of them, several
+ * threads, and every failure of memory and disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

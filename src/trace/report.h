@@ -78,7 +78,7 @@ typedef struct {
 typedef struct {
     int64_t start, end;
     uint32_t rank, kind;
-    uint32_t who, place;       /* who ends the wait, and the call that it makes then */
+    uint32_t who, place;       /* the rank that ends the wait, and its call then */
     uint32_t root, root_place; /* the rank to blame for most of the wait, and where it came late, */
     int64_t root_end;          /* when, */
     int64_t root_ns;           /* and how much of the wait it is to blame for */

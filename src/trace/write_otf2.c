@@ -470,7 +470,7 @@ static xy_status_t load(void)
     return XY_OK;
 }
 
-/* Nothing that is there is overwritten: an archive is many files. */
+/* Existing files are not overwritten: an archive is many files. */
 static xy_status_t make_directory(const char *path)
 {
     if (mkdir(path, 0777) == 0)

@@ -166,8 +166,8 @@ static links_t count_links(const picture_t *p)
     return n;
 }
 
-/* Those of a row to itself come by start: where one is drawn already, others would not be seen. Of
- * others every `step`-th is drawn. */
+/* Draw the links. Those of a row to itself come by start: where one is drawn already, others would
+ * not be seen. Of others every `step`-th is drawn. */
 static links_t draw_links(const picture_t *p)
 {
     column_t *drawn = p->columns; /* the rows are drawn: their columns are free */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a translation must convert and programs of tests/mpi do not look at: handles and codes that
+/* The conversions of a translation that programs of tests/mpi do not check: handles and codes that
  * functions of the program get, constants in results, lengths of texts, handles in Fortran. It is
  * compiled for another MPI. */
 #include <mpi.h>

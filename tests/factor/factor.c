@@ -82,7 +82,7 @@ static double difference(const double *a, const double *b, int n)
     return most;
 }
 
-/* What the factors multiply to: P A, or A. */
+/* The product of the factors: P A, or A. */
 static double *product(const double *f, int n, int is_lower)
 {
     double *a = make(n);

@@ -4,7 +4,7 @@
 
 static long c_value = 4242;
 
-/* What Fortran has set is read by its address. */
+/* Read a value that Fortran has set, by its address. */
 int c_reads_wide(int *key)
 {
     MPI_Aint *value;

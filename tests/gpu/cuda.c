@@ -287,8 +287,7 @@ static char *reach(address_t a)
     return is_device(a) ? used + (a - (uintptr_t)seen) : (char *)(uintptr_t)a;
 }
 
-/* What it does is a thread's, which it knows by its number: none may come in while another call
- * waits inside. */
+/* The thread inside, by its number: none may come in while another call waits inside. */
 static pid_t inside[64];
 
 static void lock_slowly(void)
@@ -369,7 +368,7 @@ result_t cuMemAlloc_v2(address_t *address, size_t bytes)
     return p != NULL ? SUCCESS : OUT_OF_MEMORY;
 }
 
-/* What was there is gone. */
+/* The old contents are gone. */
 static result_t give_back(address_t address)
 {
     result_t r = INVALID_VALUE;
@@ -571,7 +570,7 @@ result_t cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument
                (work_t){.run = run_host, .function = (void *)function, .argument = argument});
 }
 
-/* What nvrtc.c calls an image is the name of a file. */
+/* In nvrtc.c an image is the name of a file. */
 #include "cuda_kernels.inc"
 
 result_t cuGetErrorName(result_t r, const char **text)

@@ -314,7 +314,7 @@ static void make_window(void *s, void *r)
                    MPI_COMM_WORLD, &window);
 }
 
-/* What is read is a window. */
+/* The source is a window. */
 static void make_source(void *s, void *r)
 {
     make_window(r, s);
@@ -649,7 +649,7 @@ static void overlap(void)
     }
 }
 
-/* Who has the source, and who the target, on the device. */
+/* The combinations of source and target on the device. */
 static void mixed_call(int c, int mix)
 {
     bool sends_there = mix == 0 ? rank % 2 == 0 : (rank + mix) % 3 != 0;

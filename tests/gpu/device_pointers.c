@@ -222,7 +222,7 @@ static void reductions(void)
                 memcpy(in.host, &x, 10);
                 copy((uintptr_t)in.device, (uintptr_t)in.host, 16);
                 MPI_Allreduce(s, r, 1, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-                memset(out.host + 10, 0, 6); /* what pads it is anything */
+                memset(out.host + 10, 0, 6); /* padding has any value */
                 copy((uintptr_t)out.device + 10, (uintptr_t)out.host + 10, 6);
               });
         TWICE("a scattered sum",
@@ -254,7 +254,7 @@ static const struct {
     OP(LOR), OP(BOR), OP(LXOR), OP(BXOR), OP(MINLOC), OP(MAXLOC),
 };
 
-/* Those whose bytes are numbers, whatever they are; truths are 0 or 1. */
+/* Types whose bytes are numbers, all of them valid; truths are 0 or 1. */
 static const struct {
     const char *name;
     MPI_Datatype type;
@@ -435,7 +435,7 @@ static void errors(void)
     FAILS("a put beyond the window", put_beyond(s, r, next));
 }
 
-/* What `call` does to the window of the next rank, which is memory `r`, in an epoch. */
+/* The effect of `call` on the window of the next rank, which is memory `r`, in an epoch. */
 #define WINDOW(what, call)                                                                         \
     TWICE(what, {                                                                                  \
         MPI_Win_create(r, SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);                           \
@@ -445,7 +445,7 @@ static void errors(void)
         MPI_Win_free(&win);                                                                        \
     })
 
-/* What an operation has fetched is part of what is compared: it is put into the window. */
+/* The result of an operation that fetches is put into the window, to be compared as well. */
 static void fetched(const char *result, int bytes, int to, MPI_Win win)
 {
     MPI_Win_fence(0, win);

@@ -250,7 +250,7 @@ static xy_status_t event_wait(const xy_gpu_event_t *event)
     return e->stream == NULL ? XY_OK : until(event->gpu, e->stream, e->number);
 }
 
-/* Who looks sees something happen now and then, or would look for ever. */
+/* A poll sees something happen now and then, or it would poll for ever. */
 static xy_status_t event_is_reached(const xy_gpu_event_t *event, bool *is_reached_p)
 {
     const late_event_t *e = event->native;

@@ -76,7 +76,7 @@ static void find_all(void)
     find("cuGetExportTable", &get_table);
 }
 
-/* What runs on the device, until another rank opens it. */
+/* Occupy the device until another rank opens it. */
 static void wait_at(void *arg)
 {
     while (!atomic_load((atomic_bool *)arg))
@@ -165,8 +165,8 @@ static void crowd(void *context)
         check(pthread_join(threads[i], NULL), "pthread_join");
 }
 
-/* What a runtime keeps with the current context, ten times: under one address in all ranks, as no
- * two runtimes of a process do, or under one of the rank. */
+/* Keep data with the current context as a runtime does, ten times: under one address in all ranks,
+ * as no two runtimes of a process do, or under one of the rank. */
 static void keep(const void *const *functions, void *key, int rank)
 {
     int (*put)(void *, void *, void *, void *), (*drop)(void *, void *);
@@ -213,7 +213,7 @@ static void storage(int rank)
     keep(table, &own, rank);
 }
 
-/* What --gpu-bind says is the current device of a rank that has not asked for one. */
+/* Print the current device of a rank that has not asked for one, as set by --gpu-bind. */
 static void print_device(int rank)
 {
     int device;

@@ -45,7 +45,7 @@ typedef struct {
     pthread_barrier_t barrier;
     sem_t semaphore;
     _Atomic int word;
-    _Atomic int step; /* what rank 1 has done */
+    _Atomic int step; /* rank 1's progress */
     int pipe[2], back[2], sockets[2], listener;
     int queue, set;
     mqd_t messages;

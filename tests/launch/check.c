@@ -22,7 +22,7 @@ static void race(int rank)
     MPI_Recv(&number, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* What a rank gives is in memory that is received into, and protected until it is. */
+/* A rank's contribution is in memory that is received into, and protected until it is. */
 static void gather(int rank)
 {
     enum { COUNT = 1 << 16, MOST = 8 };

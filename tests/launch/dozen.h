@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the libraries of dozen_library.c and the program of dozen.c share. */
+/* The common names of the libraries of dozen_library.c and the program of dozen.c. */
 extern int rank_number, order_value, local_is_here;
 
 int program_check(int rank);

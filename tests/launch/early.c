@@ -65,7 +65,7 @@ static void cut_short(int room)
     check(right, "cut short");
 }
 
-/* Those with an even number are received, the last one first; the others are taken back. */
+/* Messages with an even number are received, the last one first; the others are taken back. */
 static void many(int is_early)
 {
     MPI_Request requests[MANY];

@@ -66,7 +66,7 @@ static size_t mapping_mib(const void *address)
     exit(2);
 }
 
-/* What this rank frees: its own pieces, or those of the rank before it. */
+/* The pieces that this rank frees: its own, or those of the rank before it. */
 static char **exchange(int ranks, int is_crossed)
 {
     char **others = pieces;

@@ -80,7 +80,7 @@ static double update(const band_t *b, int thread, int threads)
     return change;
 }
 
-/* What thread `thread` of all ranks has changed: the sum over ranks must agree on all of them. */
+/* The changes by thread `thread` of all ranks: the sum over ranks must agree on all of them. */
 static void sum_changes(double change, MPI_Comm comm)
 {
     double sum, most;

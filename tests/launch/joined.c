@@ -42,7 +42,7 @@ static void misbehave(const char *how)
 
     if (strcmp(how, "deadlock") == 0)
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (strcmp(how, "orphans") == 0 && rank == 0) /* who has started them is gone */
+    if (strcmp(how, "orphans") == 0 && rank == 0) /* the process that started them has ended */
         kill(atoi(getenv("STARTER")), SIGKILL);
     if (strcmp(how, "orphans") == 0)
         sleep(300);

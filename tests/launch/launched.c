@@ -9,7 +9,7 @@
 
 static int rank, size;
 
-/* What is to happen in rank 1 while the others wait for it. */
+/* Fail in rank 1 in the given way while the others wait for it. */
 static void fail(const char *how)
 {
     if (strcmp(how, "abort") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the C++ library does through thread-local variables of its own. */
+/* Functions of the C++ library that use thread-local variables of its own. */
 #include <mpi.h>
 
 #include <future>

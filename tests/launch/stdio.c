@@ -100,7 +100,7 @@ static void wide(void)
     wprintf(L"%d got %ls, end %d\n", rank, word, feof(stdin) != 0);
 }
 
-/* What a child made by fork prints is its own, and once. */
+/* The output of a child made by fork is its own, and appears once. */
 static void children(void)
 {
     pid_t pid;

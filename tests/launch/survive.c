@@ -109,7 +109,7 @@ typedef struct {
     int value, error, size, hash;
 } seen_t;
 
-/* What this rank has seen is what all others have. */
+/* All ranks have seen the same as this one. */
 static void compare(MPI_Comm comm, const seen_t *own, int size)
 {
     seen_t *all = malloc((size_t)size * sizeof(*all));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program sees in virtual time. Each word of the command line is a part of it:
+ * A program's view of virtual time. Each word of the command line is a part of it:
  *
  *   mpiexec --virtual core:4 --compute none -n 2 virtual clocks ping deadlock ...
  */

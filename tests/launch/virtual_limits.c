@@ -135,7 +135,7 @@ static void check_descriptors(void)
     close(events);
 }
 
-/* What another rank writes after a hundredth of a second is read then. */
+/* Data that another rank writes after a hundredth of a second is read then. */
 static void check_other_rank(void)
 {
     int pipes[2] = {-1, -1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is chosen is what simulations of all algorithms say, where passes over their messages alone
- * say something else now and then; and products take what the function of the options says. Calls
- * no MPI. Prints "right".
+ * The choice equals the best of the simulations of all algorithms, where passes over their messages
+ * alone are wrong now and then; and products take the time that the function of the options gives.
+ * Calls no MPI. Prints "right".
  */
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank predicts of its own job is what the job takes:
+ * A rank's prediction of its own job equals the job's time:
  *
  *   mpiexec --virtual MACHINE -n P here CORES BYTES     the same times, to a billionth
  *   mpiexec -n P here CORES                             so many cores, though each rank is bound to

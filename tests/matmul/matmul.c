@@ -50,7 +50,7 @@ static int is_right(int m, int n, int k, const double *c)
 static int check(int m, int n, int k, const xylem_matmul_options *o)
 {
     double *a = rank == 0 ? fill(m, k, 1) : NULL, *b = rank == 0 ? fill(k, n, 2) : NULL;
-    double *c = rank == 0 ? fill(m, n, 3) : NULL; /* what was there does not count */
+    double *c = rank == 0 ? fill(m, n, 3) : NULL; /* the old contents do not count */
     int failed = xylem_matmul(m, n, k, a, b, c, o, MPI_COMM_WORLD);
 
     if (failed == 0 && rank == 0 && !is_right(m, n, k, c)) {
@@ -79,7 +79,7 @@ static void check_shapes(const char *algorithm, const double *speeds)
     }
 }
 
-/* What a kernel takes is predicted by the size of blocks: all blocks of B lie in one piece. */
+/* The time of a kernel is predicted by the size of blocks: all blocks of B lie in one piece. */
 static void dense_kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
                          double *c, int ldc, void *arg)
 {

@@ -71,7 +71,7 @@ static int fail_delete_type(MPI_Datatype type, int keyval, void *value, void *ex
     return *may_go ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* What could not be made is the null handle. */
+/* An object that could not be made is the null handle. */
 static void check_made(void)
 {
     int dims[2], periods[2] = {0, 0}, p, keyval, bad = -1;

@@ -321,7 +321,7 @@ static void test_on(MPI_Comm where)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
-        if ((long)counts[c] * size * size <= 1000000) /* what all ranks exchange */
+        if ((long)counts[c] * size * size <= 1000000) /* exchanged by all ranks */
             test_all(counts[c]);
 }
 

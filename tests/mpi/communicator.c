@@ -24,7 +24,7 @@ typedef struct {
     int color, key;
 } wish_t;
 
-/* What every rank asks for is known to all. */
+/* The wishes of every rank are known to all. */
 static void wishes(unsigned seed, int p, wish_t *out)
 {
     unsigned state = seed;

@@ -302,7 +302,7 @@ static void check_outside(MPI_Win win)
     CHECK_EQUAL(MPI_Win_flush_local_all(win), MPI_ERR_RMA_SYNC);
 }
 
-/* What may not begin inside another access epoch. */
+/* Epochs that may not begin inside another access epoch. */
 static void check_inside(MPI_Win win, MPI_Group group)
 {
     MPI_Win copy = win;

@@ -162,7 +162,7 @@ static void check_no_file(void)
     MPI_Errhandler_free(&handler);
 }
 
-/* What cannot be done honours the handler of its object: there is no such program, and in virtual
+/* An impossible request uses the handler of its object: there is no such program, and in virtual
  * time none at all. */
 static void check_impossible(void)
 {

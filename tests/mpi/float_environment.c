@@ -20,7 +20,7 @@ static int raise_flags(int which)
     return flags[which % 4];
 }
 
-/* What a call computes is exact in every rounding mode. */
+/* Results of calls are exact in every rounding mode. */
 static void call_everything(int rank, int size)
 {
     double mine[4] = {rank, 1, 2, 3}, sum[4], *all = malloc((size_t)size * sizeof(double));

@@ -146,7 +146,7 @@ static void leave(const test_t *t)
     } while (0)
 #define ARGUMENTS(...) __VA_ARGS__
 
-/* What a rank names as the root: itself, in its group another, or in the other group. */
+/* The root argument of a rank: itself, in its group another, or in the other group. */
 static int root_name(const test_t *t, int root)
 {
     bool is_of_root = root < t->first || root >= t->first + t->peers;

@@ -137,7 +137,7 @@ static void check_inter(int me, int p)
     MPI_Group_free(&odds);
 }
 
-/* What the library says about the hardware can be split by. */
+/* The resources in the library's hardware information can be split by. */
 static void check_hardware(void)
 {
     char key[MPI_MAX_INFO_KEY], value[8];

@@ -55,7 +55,7 @@ static MPI_Request done(state_t *state, int query_error, int free_error)
     return request;
 }
 
-/* Which call completes the request. */
+/* The call that completes the request. */
 enum { WAIT, TEST, WAITANY, TESTANY, SINGLE };
 
 static int complete_one(int how, MPI_Request *request, MPI_Status *status)
@@ -130,7 +130,7 @@ static void check_several(int how, int error, bool has_statuses)
     }
 }
 
-/* What is asked leaves the request; what is freed has no query. */
+/* A query leaves the request; a freed request has none. */
 static void check_others(int error)
 {
     state_t state;

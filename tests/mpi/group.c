@@ -125,7 +125,7 @@ static void check_random(MPI_Group world, int p, unsigned seed)
     check_sets(world, a, la, b, lb, p);
     check_sets(world, a, la, a, la, p);
 
-    /* What is excluded from a shuffled group leaves the rest in the group's order. */
+    /* Ranks excluded from a shuffled group leave the rest in the group's order. */
     if (la.size > 1) {
         list_t rest = {0, malloc((size_t)p * sizeof(int))};
         int out[2] = {la.size - 1, 0};

@@ -80,7 +80,7 @@ static void check_reduce_scatter(long *v, int n)
     for (int i = 0; i < n; i += 1 + n / 50)
         CHECK(v[i] == (long)size * (size - 1) / 2 + (long)size * (rank * n + i));
     for (int i = n; i < n * size; i += 1 + n / 50)
-        CHECK(v[i] == rank + i); /* what is no result stays */
+        CHECK(v[i] == rank + i); /* elements outside the result are unchanged */
     for (int i = 0; i < n * size; i++)
         v[i] = rank + i;
     MPI_Reduce_scatter_block(MPI_IN_PLACE, v, n, MPI_LONG, MPI_SUM, world);

@@ -42,7 +42,7 @@ static void compute_ms(unsigned ms)
         continue;
 }
 
-/* What keeps a rank from doing what others wait for. */
+/* Delay a rank that others wait for. */
 static void dawdle(unsigned *state)
 {
     unsigned ms = draw(state) % 24;

@@ -99,7 +99,7 @@ static bool is_root(const test_t *t)
     return t->root_is_high == t->is_high && t->root == t->rank;
 }
 
-/* What the program passes as root. */
+/* The root argument of the program. */
 static int root_argument(const test_t *t)
 {
     if (t->root_is_high != t->is_high)
@@ -464,7 +464,7 @@ static void expect(int code, int expected)
     CHECK_EQUAL(class, expected);
 }
 
-/* What is not defined between groups, and roots that there are not. */
+/* Calls that are not defined between groups, and invalid roots. */
 static void test_errors(void)
 {
     int rank, size, root, value_in = 1, value_out = 0;

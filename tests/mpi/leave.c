@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has given its part of a small rooted collective leaves, whatever the others do: one rank
- * calls the collective only after it has got a message that was sent by a rank that has left it.
- * Nothing here depends on time: without leaving early no rank could go on. Collectives without data
- * wait for no rank at all. */
+/* A rank that has given its part of a small rooted collective leaves, whatever the others do: one
+ * rank calls the collective only after it has got a message that was sent by a rank that has left
+ * it. Nothing here depends on time: without leaving early no rank could continue. Collectives
+ * without data wait for no rank at all. */
 #include "check.h"
 
 #include <stdlib.h>

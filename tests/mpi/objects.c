@@ -86,7 +86,7 @@ static double allocated(int rank)
     double bytes = 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD); /* what the first one needed is there */
+    MPI_Barrier(MPI_COMM_WORLD); /* the first one's data is there */
     if (rank == 0) {
         struct mallinfo2 info = mallinfo2();
 

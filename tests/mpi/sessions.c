@@ -71,7 +71,7 @@ static void on_error(MPI_Session *session, int *code, ...)
     CHECK(*session != MPI_SESSION_NULL);
     MPI_Error_class(*code, &class);
     CHECK_EQUAL(class, MPI_ERR_ARG);
-    *code = MPI_ERR_OTHER; /* what the function returns */
+    *code = MPI_ERR_OTHER; /* return value of the function */
 }
 
 static void check_errors(MPI_Session session)

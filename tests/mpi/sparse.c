@@ -17,7 +17,7 @@ static int is_in_place(unsigned pattern)
     return pattern % 4 >= 2;
 }
 
-/* What `from` has for `to`: mostly nothing. */
+/* The amount that `from` has for `to`: mostly nothing. */
 static int amount(unsigned pattern, int from, int to)
 {
     unsigned a = (unsigned)from, b = (unsigned)to, state;

@@ -464,7 +464,7 @@ static void check_event_info(int index)
     CHECK_EQUAL(MPI_T_source_get_timestamp(1, &after), MPI_T_ERR_INVALID_INDEX);
 }
 
-/* What this rank sends, and not what the library does for it. */
+/* Count this rank's sends, and not the library's own. */
 static void check_events(void)
 {
     heard_t heard = {.to = -1};
@@ -575,7 +575,7 @@ static void on_crowd(MPI_T_event_instance instance, MPI_T_event_registration reg
         MPI_T_event_handle_free(crowd->all[i], NULL, NULL);
 }
 
-/* All that listen to an event are told of it, but those that a callback has freed. */
+/* All listeners of an event receive it, except those that a callback has freed. */
 static void check_crowd(void)
 {
     static crowd_t crowd;
@@ -613,7 +613,7 @@ static void check_received(int is_virtual)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     left = (rank + size - 1) % size;
     right = (rank + 1) % size;
-    MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* what the library sends is not told */
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* sends of the library are not reported */
     MPI_Barrier(dup);
     CHECK(received.count == 0 && unexpected.count == 0);
     MPI_Barrier(dup);
@@ -689,7 +689,7 @@ static void check_collective_events(void)
     MPI_T_event_handle_free(registration, NULL, NULL);
 }
 
-/* What Fortran has, as the standard ABI tells it. */
+/* The properties of Fortran, by the standard ABI. */
 static void check_fortran(void)
 {
     int yes = -1, no = -1, other = 7, is_set = 0, flag;

@@ -69,7 +69,7 @@ static const message_t *find(int from, int tag, int order)
     return NULL;
 }
 
-/* What came with this status must be the next of its kind. */
+/* The message with this status must be the next of its kind. */
 static void check_received(const char *buffer, const MPI_Status *status)
 {
     int *order = &taken[status->MPI_SOURCE * TAGS + status->MPI_TAG], bytes;

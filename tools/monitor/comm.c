@@ -71,7 +71,7 @@ static info_t *keep(MPI_Comm comm, monitor_name_t name)
     return info;
 }
 
-/* Those that were made in another way share one name, which comes last. */
+/* Communicators that were made in another way share one name, which comes last. */
 static const info_t *info_of(MPI_Comm comm)
 {
     void *info = NULL;
@@ -127,8 +127,8 @@ int MPI_Type_free(MPI_Datatype *type)
     return PMPI_Type_free(type);
 }
 
-/* What is remembered of the message before is replaced or forgotten. The size of its type is asked
- * for only when the type is another. */
+/* Replace or forget the record of the previous message. The size of its type is asked for only when
+ * the type is another. */
 void monitor_other_message(MPI_Comm comm, int to, int count, MPI_Datatype type)
 {
     int is_known = monitor_before.sent != NULL && monitor_before.type == type;

@@ -8,7 +8,7 @@
 
 #include "monitor.h"
 
-/* What was sent to one partner on one communicator in one phase and slice of time. Open addressing;
+/* The messages to one partner on one communicator in one phase and slice of time. Open addressing;
  * the table doubles when it is half full, so that it is as large as the number of partners, not of
  * ranks. */
 typedef struct {
@@ -178,7 +178,7 @@ int MPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
-/* What was sent to whom, in all. */
+/* Write the total amounts sent to each partner. */
 static void write_pairs(int rank, int size, FILE *file)
 {
     monitor_sent_t *sums = calloc((size_t)size, sizeof(*sums));

@@ -2,7 +2,7 @@
 /* Collective operations as the messages of the calling rank. */
 #include "monitor.h"
 
-/* What this rank sends, and where it and the others are. */
+/* The sends of this rank, and its place among the others. */
 typedef struct {
     const monitor_send_t *sends;
     int count;

@@ -39,7 +39,7 @@ int monitor_is_threaded(void);
 /* Is time cut into slices? Then the clock is read for every message. */
 int monitor_is_sliced(void);
 
-/* What was sent. */
+/* Sent messages and bytes. */
 typedef struct {
     long long bytes[MONITOR_KINDS], messages[MONITOR_KINDS];
 } monitor_sent_t;
@@ -54,7 +54,7 @@ monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int messages,
 
 /* ---- Profiles (profile.c) ---- */
 
-/* What a call does while it takes time. */
+/* The part of its time that a call is in. */
 typedef enum {
     MONITOR_LIBRARY,
     MONITOR_TRANSFER,
@@ -69,7 +69,7 @@ typedef struct {
     monitor_part_t part;
     int who; /* -1: not known */
     MPI_Comm comm;
-    double bytes; /* what is known before the call is counted for it */
+    double bytes; /* bytes known before the call is counted */
 } monitor_call_t;
 extern monitor_call_t monitor_call;
 

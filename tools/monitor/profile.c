@@ -204,7 +204,7 @@ int monitor_leave_timed(int rc)
     monitor_call.bytes = 0;
     monitor_call.comm = MPI_COMM_NULL;
     profile.left = now();
-    r->part[LIBRARY] += profile.left - end; /* what the counting takes is no computation */
+    r->part[LIBRARY] += profile.left - end; /* counting is no computation */
     return rc;
 }
 

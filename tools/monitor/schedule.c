@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one rank sends in a collective: found by walking the algorithm once, then remembered. */
+/* The sends of one rank in a collective: found by walking the algorithm once, then remembered. */
 #include "schedule.h"
 
 #include <stdatomic.h>

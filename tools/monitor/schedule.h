@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one rank sends in a collective, by the algorithms that Open MPI and MPICH document: taken
+ * The sends of one rank in a collective, by the algorithms that Open MPI and MPICH document: taken
  * from the builders of src/coll, once for each collective, number of ranks and rank.
  *
  * Nothing of MPI here: it is tested without one.
@@ -25,9 +25,9 @@ struct monitor_schedule {
     monitor_send_t sends[];
 };
 
-/* What `rank` of `size` sends when rank 0 is the root; with another root all ranks count from that
- * one. GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW and REDUCE_SCATTER: with blocks that are
- * all alike. NULL: memory ran out (said). It stays. Any thread. */
+/* The sends of `rank` of `size` when rank 0 is the root; with another root all ranks count from
+ * that one. GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW and REDUCE_SCATTER: with blocks
+ * that are all alike. NULL: memory ran out (said). It stays. Any thread. */
 const monitor_schedule_t *monitor_schedule(xy_collective_t collective, int size, int rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted for a collective is what the graph of its algorithm has. */
+/* The counts of a collective equal those of the graph of its algorithm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -65,7 +65,7 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
     return MONITOR_CALL(PMPI_Iprobe(from, tag, comm, flag, status));
 }
 
-/* Of requests it is not known what they are: while they are pending, data is on its way. */
+/* The kinds of requests are not known: while they are pending, data is on its way. */
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Wait(request, status));

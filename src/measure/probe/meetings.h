@@ -160,8 +160,8 @@ static double time_meeting(const game_t *g, void (*trip)(const game_t *), double
     return pool.count > 0 ? median(values, pool.count < TIMINGS_MAX ? pool.count : TIMINGS_MAX) : 0;
 }
 
-/* What the sender of a stream needs for one: fewer than any library keeps before its sends wait,
- * and then until all have come. 0: sends wait. */
+/* The time that the sender of a stream needs for one message: fewer than any library keeps before
+ * its sends wait, and then until all have come. 0: sends wait. */
 static double time_issue(const game_t *g)
 {
     enum { RUNS = 40, MANY = 64 };

@@ -339,7 +339,7 @@ static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
     return median(times, RUNS);
 }
 
-/* Of a core for one block, where each process has so many. */
+/* The time of a core for one block, where each process has so many. */
 static double time_blocks(game_t *g, int each, int many, double barrier)
 {
     g->blocks = many;

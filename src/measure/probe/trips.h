@@ -349,9 +349,8 @@ static double find_gap(const game_t *g, double seconds)
     return fmax((many - one) / (windows * length - 1), 0);
 }
 
-/* What is known of one size: timings of both kinds; of send, receive and gap one value of each
- * pass.
- */
+/* The measurements of one size: timings of both kinds; of send, receive and gap one value of each
+ * pass. */
 typedef struct {
     double bytes;
     pool_t *pool[KINDS];

@@ -59,11 +59,11 @@ typedef struct {
 /* The counts of a run by default. */
 typedef struct mpi_profile {
     double share; /* of its time that is not computing, 0 to 1 */
-    double gain;  /* what messages cost when placed by the matrix, relative to the default; 1: no
-                     gain, or not known */
+    double gain; /* cost of messages when placed by the matrix, relative to the default; 1: no gain,
+                    or not known */
     double alpha, beta; /* of messages between processes, seconds and seconds per byte; 0: all
                            ranks are in one */
-    xy_vjob_calls_t calls[XMPI_PROFILE_CALLS]; /* those that took the most time, with 0 seconds
+    xy_vjob_calls_t calls[XMPI_PROFILE_CALLS]; /* the calls that took the most time, with 0 seconds
                                                   where that is not known */
     mpi_ways_t ways[XMPI_PROFILE_CALLS];       /* of each */
     size_t call_count;
@@ -104,7 +104,7 @@ typedef struct {
     char word[XMPI_PLAN_WORD];
     double predicted; /* for the history; 0: nothing is known */
     double expected, low, high;
-    double otherwise; /* what the default is expected to take */
+    double otherwise; /* the expected time of the default */
     double instead;   /* for the history */
     size_t runs, default_runs;
     double lost, measured; /* by trials; all runs so far */

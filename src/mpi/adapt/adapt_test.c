@@ -392,7 +392,7 @@ static void test_cores_may_do_it_alone(void **state)
     cleanup(&w);
 }
 
-/* What the user has fixed stays. */
+/* Settings that the user has fixed are not changed. */
 static void test_what_is_given_is_not_changed(void **state)
 {
     uint64_t random = 5;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which plan: the candidates, and the chooser's answer. */
+/* Choose a plan: the candidates, and the chooser's answer. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 enum {
     MEASURED_MAX = 48, /* plans: the first that were tried */
     PLANS_MAX = 192,
-    CALLS = 8 /* whose algorithms are looked at: those that took the most time */
+    CALLS = 8 /* collectives whose algorithms are candidates: those that took the most time */
 };
 
 /* A forecast may be as wrong as this once there are measured times, which count then. */
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     const mpi_adapt_t *adapt;
-    double base; /* what the default takes */
+    double base; /* the time of the default */
     named_t plans[PLANS_MAX];
     xy_candidate_t candidates[PLANS_MAX];
     xy_estimate_of_t of[PLANS_MAX];
@@ -205,7 +205,7 @@ static void add_neighbours(deciding_t *d, const mpi_plan_t *plan)
 
 #define LEAST_GAIN 0.002
 
-/* What was measured and gains next to nothing is no reason to leave the default. */
+/* A measured plan that gains next to nothing is no reason to leave the default. */
 static bool is_worth_it(const deciding_t *d, const xy_choice_t *c)
 {
     return d->of[c->chosen].runs == 0 ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a plan will take: the time of the default, changed by formulas for what the plan changes.
+ * Forecast the time of a plan: the time of the default, changed by formulas for each setting that
+ * the plan changes.
  *
  *   another algorithm   the time of these calls, times the ratio of what one takes by the two
  *                       algorithms: simulated, or by their formulas
@@ -72,7 +73,8 @@ static double time_of_all(const mpi_profile_t *p, bool (*is_meant)(const xy_vjob
     return sum;
 }
 
-/* What of a collective's time the program feels: together no more than it does not compute. */
+/* The part of a collective's time that delays the program: all together at most the time in which
+ * it does not compute. */
 static double felt(const mpi_profile_t *p, double base, double seconds)
 {
     double all = time_of_all(p, is_any);

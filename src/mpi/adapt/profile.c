@@ -222,8 +222,8 @@ static int list_candidates(const xy_vjob_calls_t *c,
     return n;
 }
 
-/* The one that ran, then the others that could. Those of other libraries have no formulas, their
- * messages are counted: only where they are few. */
+/* List the algorithm that ran, then the others that could. Those of other libraries have no
+ * formulas, their messages are counted: only where they are few. */
 static void list_ways(const xy_vjob_calls_t *c, mpi_ways_t *ways)
 {
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];

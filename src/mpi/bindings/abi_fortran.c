@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the standard ABI asks of a library about Fortran, which it may serve without knowing the
- * compiler: this one knows gfortran's, and a program that says something else is refused.
+ * The functions of the standard ABI about Fortran, which a library may serve without knowing the
+ * compiler: this one knows gfortran's, and refuses a program that states another.
  */
 #include <stdint.h>
 #include <stdio.h>

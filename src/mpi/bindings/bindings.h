@@ -25,7 +25,7 @@ extern const mpi_layer_t *const mpi_layers[];
 #define XMPI_LAUNCHED      "XYLEM_LAUNCHED"
 #define XMPI_LAUNCHED_RANK "rank"
 
-/* What such processes and mpiexec say to each other there, when the processes turn out to use MPI:
+/* The messages between such processes and mpiexec when the processes turn out to use MPI:
  *
  *   process: HELLO      mpiexec, when all have said so: ALL
  *   process: CARD       mpiexec, when all have sent theirs: CARDS; any number of times

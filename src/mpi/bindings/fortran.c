@@ -49,7 +49,8 @@ void fortran_text_back(char *text, size_t length, const char *from)
     memset(text + size, ' ', length - size);
 }
 
-/* What needs more memory than there is ends the job, as the list of a call cannot be left out. */
+/* Return room for the handles of a call. Without memory the job ends, as the list cannot be left
+ * out. */
 void **fortran_list(void *few[FORTRAN_FEW], long count, const MPI_Fint numbers[])
 {
     void **list = few;

@@ -37,7 +37,7 @@ static struct {
     int size;
     xy_net_t *net;
     int *process_of;
-    xy_frame_t all; /* what the facts point to */
+    xy_frame_t all; /* the memory that the facts refer to */
     mpi_join_facts_t facts;
     bool is_in;
     _Atomic bool has_left;
@@ -143,7 +143,7 @@ static bool read_hosts(const char **at)
     return joined.facts.hosts != NULL && host != NULL;
 }
 
-/* What all must know. The frame stays. */
+/* Read the facts that are common to all processes. The frame stays. */
 static bool read_all(void)
 {
     const char *at = joined.all.bytes, *secret = text_at(&at), *is_local;

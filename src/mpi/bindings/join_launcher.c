@@ -10,7 +10,7 @@
 
 #include "mpi/bindings/join.h"
 
-/* Those options of mpiexec that such a process has, with their names and presets. */
+/* The options of mpiexec that such a process has, with their names and presets. */
 typedef struct {
     const char *net, *interface, *ports;
     bool plain;

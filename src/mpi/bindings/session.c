@@ -19,7 +19,7 @@
 typedef struct {
     mpi_life_t life;
     MPI_Errhandler errhandler;
-    mpi_info_t *info; /* what it has: the level of threads */
+    mpi_info_t *info; /* the info object: the level of threads */
     mpi_session_part_t *part;
 } session_t;
 
@@ -86,7 +86,7 @@ int mpi_session_refuse_null(const char *name, const void *site, MPI_Session hand
                                        : mpi_error_null(NULL, argument));
 }
 
-/* What the program asks for; the most where it does not. -1: the name is none. */
+/* The level that the program asks for; without a request the highest. */
 static int level_wanted(MPI_Info info)
 {
     const char *name = mpi_info_value(mpi_info_of(info), "thread_level");
@@ -158,7 +158,7 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
     self->sessions++;
     self->has_had_session = true;
     mpi_rank_set_phase(self);
-    mpi_rank_grant(self, wanted); /* what others have asked for holds, too */
+    mpi_rank_grant(self, wanted); /* higher levels granted before remain */
     session = session_new(errhandler, self->thread_level);
     if (!session) {
         mpi_rank_end_session(self);

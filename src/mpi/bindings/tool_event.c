@@ -50,7 +50,7 @@ static const struct {
 static const MPI_T_cb_safety levels[LEVELS] = {
     MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
-enum { RESTRICTED = 1 }; /* what a callback may do inside of a call */
+enum { RESTRICTED = 1 }; /* level of a callback inside of a call */
 
 struct MPI_T_event_registration_t {
     mpi_rank_t *owner;
@@ -71,7 +71,7 @@ struct MPI_T_event_instance_t {
     record_t record;
 };
 
-/* What one rank has asked for, and what it has not been told yet. */
+/* The registrations of one rank, and the events that were not delivered yet. */
 typedef struct {
     mpi_listener_t base; /* must be first */
     MPI_T_event_registration first;
@@ -189,7 +189,7 @@ static void on_event(mpi_rank_t *rank, const mpi_event_t *event)
         return;
     }
     l->is_telling = true;
-    tell_kept(l); /* what has happened before it */
+    tell_kept(l); /* earlier events first */
     tell(l, &instance);
     l->is_telling = false;
 }

@@ -159,7 +159,7 @@ static uint64_t take(int index, const char *buf)
 
 /* ---- Sessions and handles ---- */
 
-/* What is to be done while it runs: the clock of a core is looked at. */
+/* Start or stop a variable: while it runs, the clock of a core is read. */
 static void set_running(MPI_T_pvar_handle handle, bool on)
 {
     void (*turn)(const mpi_rank_t *, bool) = tool_variable(handle->index)->turn;

@@ -91,7 +91,7 @@ static uint64_t posted_receives(const mpi_rank_t *self, const mpi_comm_t *comm)
     return count;
 }
 
-/* Of messages that have come whole: the bytes of large ones stay with their senders. */
+/* The bytes of messages that have come whole: the bytes of large ones stay with their senders. */
 static uint64_t unexpected_bytes(const mpi_rank_t *self, const mpi_comm_t *comm)
 {
     uint64_t bytes = 0;

@@ -19,7 +19,7 @@ static char *receive_block(const coll_call_t *call, int rank, int64_t *count)
         call->receive_type);
 }
 
-/* What member `rank` contributes to an allgather. */
+/* The contribution of member `rank` to an allgather. */
 static const char *contribution(const coll_call_t *call, int64_t *count, mpi_type_t **type)
 {
     if (call->is_in_place) {
@@ -244,7 +244,7 @@ static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
     }
 }
 
-/* What the members of local group `group` have left for one of this one. */
+/* Unpack the data that the members of local group `group` have left for a member of this one. */
 static void alltoall_unpack_group(coll_local_t *local, coll_slot_t *slot, coll_call_t *to,
                                   int group)
 {

@@ -48,7 +48,8 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
     return coll_go(self, error, &call, request, is_persistent);
 }
 
-/* What the root alone gives: its regular blocks (count) or its vector of them. */
+/* Check the arguments that only the root gives: its regular blocks (count) or its vector of them.
+ */
 static int check_root_side(coll_call_t *call, const void *buffer, int64_t count,
                            coll_vector_t counts, coll_vector_t displacements, MPI_Datatype type,
                            mpi_type_t **type_p)
@@ -62,8 +63,8 @@ static int check_root_side(coll_call_t *call, const void *buffer, int64_t count,
     return coll_check_buffer(call, buffer, count, type, type_p);
 }
 
-/* What a member says about its block, or the root about all. Without elements it says nothing about
- * their type. `other`: the root's own block on the other side. */
+/* Compare the block of a member, or all blocks at the root, with the others. Without elements its
+ * type is not compared. `other`: the root's own block on the other side. */
 static void agree(coll_call_t *call, int64_t count, const mpi_type_t *type, int64_t other_count,
                   const mpi_type_t *other)
 {

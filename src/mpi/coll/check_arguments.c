@@ -28,7 +28,8 @@ int coll_check_root(const coll_call_t *call)
                      call->comm->size - 1);
 }
 
-/* Of `count` elements. Reductions need a type that their operation is defined for. */
+/* Check the type of `count` elements. Reductions need a type that their operation is defined for.
+ */
 static int check_type(const coll_call_t *call, MPI_Datatype handle, int64_t count,
                       mpi_type_t **type_p)
 {
@@ -112,7 +113,7 @@ static bool has_data(const coll_call_t *call, bool is_send)
     return false;
 }
 
-/* What is wrong with the buffers of a member that gives data, gets data, or both. */
+/* Refuse the buffers of a member that gives data, gets data, or both. */
 static int refuse_sides(const coll_call_t *call, bool gives, bool gets)
 {
     if (gives && call->send == NULL)

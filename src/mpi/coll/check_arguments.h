@@ -13,7 +13,7 @@
  */
 enum { COLL_IS_INTER = -1 };
 
-/* Of coll_check_comm: none, an intercommunicator, or one that is new. */
+/* The rest of coll_check_comm: no communicator, an intercommunicator, or one that is new. */
 int coll_check_other_comm(MPI_Comm handle, coll_call_t *call);
 
 /* The communicator, into call->comm. */

@@ -173,8 +173,7 @@ struct coll_slot {
     int round;
     uint32_t rounds_received[2]; /* bit r: the packet of round r of the entry [0], exit [1] barrier
                                     has come */
-    uint64_t
-        piggyback; /* what came with the packet of round 0 of the entry barrier: see coll_data_of */
+    uint64_t piggyback;  /* data in the packet of round 0 of the entry barrier: see coll_data_of */
     coll_call_t **calls; /* [members of the local group] */
     char *data;          /* [COLL_SMALL], of the local group */
 };
@@ -231,7 +230,7 @@ struct mpi_coll {
     void *scheduled;     /* of the scheduled engine */
     /* [size]: the members' communicator objects, for reports; NULL: freed */
     _Atomic(mpi_comm_t *) *comms;
-    /* Of persistent collectives that not all members have made a request for (persistent.c). */
+    /* Persistent collectives that not all members have made a request for (persistent.c). */
     struct coll_persistent *persistent;
     /* Scheduled collectives that not all members have started. */
     _Atomic int open_schedules;
@@ -492,9 +491,9 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
 /* The same, where it is not known what member `other` has called: another worker has it. */
 void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                           int other);
-/* What a local group knows of a collective that is not over there: of the slots of those that meet,
- * then of stars. False: of none in slot `i`, which is below COLL_SLOTS + STAR_SLOTS. On its worker,
- * or when all workers are asleep. */
+/* The claim in slot `i` of a local group about a collective that is not complete there: the slots
+ * of collectives that meet, then of stars. False: of none in slot `i`, which is below COLL_SLOTS +
+ * STAR_SLOTS. On its worker, or when all workers are asleep. */
 bool coll_claim_at(const coll_local_t *local, int i, uint64_t *number_p, coll_claim_t *claim_p);
 /* Is a scheduled collective open that has the number of a direct one? */
 void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct);
@@ -509,10 +508,10 @@ void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint3
 void coll_direct_compare(const coll_call_t *call);
 void coll_compare_stuck(void);
 
-/* What all calls of a collective that meets, or of a star, have in common besides kind, root and
- * size, in one word: how they are called, coll_what_t, and how many collectives that are
- * not counted in `seq` came before (where more than 2^25 did, members that differ by a multiple of
- * it are not told apart). */
+/* The common part of all calls of a collective that meets, or of a star, besides kind, root and
+ * size, in one word: how they are called, coll_what_t, and how many collectives that are not
+ * counted in `seq` came before (where more than 2^25 did, members that differ by a multiple of it
+ * are not told apart). */
 enum { COLL_MODE_BITS = 7 };
 _Static_assert(COLL_WHAT_KINDS <= 1 << (COLL_MODE_BITS - 2), "it has its place in the mode");
 
@@ -627,9 +626,9 @@ int coll_interprocess_ways(xy_collective_t collective, int ranks, int parts, uin
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
 
-/* What members of an agreement must say alike besides the function that they call: grids, groups,
- * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); between
- * processes, the next exchange does (comm/spread.c). */
+/* The arguments that the members of an agreement must have in common besides the function that they
+ * call: grids, groups, leaders. The next mpi_coll_agree of a rank compares that of all (rank.h:
+ * `topic`); between processes, the next exchange does (comm/spread.c). */
 struct mpi_said;
 
 typedef struct mpi_topic {
@@ -640,7 +639,7 @@ typedef struct mpi_topic {
     /* " with 3 x 2 points", where `other` says something else. */
     void (*describe)(const struct mpi_topic *topic, const struct mpi_topic *other, char *text,
                      size_t room);
-    /* All that `value` stands for, without knowing what another process says; NULL: describe(topic,
+    /* Describe the whole value, without knowing the value of another process; NULL: describe(topic,
      * topic) does. */
     void (*tell)(const struct mpi_topic *topic, char *text, size_t room);
     /* Where members are in several processes: what all of them say, in order, and the number of the

@@ -490,7 +490,7 @@ enum { RANKS_STEP = 4, THOUSANDS = 4096, RANKS_MOST = 33 };
 #endif
 enum { SHARE = 2 };
 
-/* Those who leave a broadcast early free the communicator at once. */
+/* Members that leave a broadcast early free the communicator at once. */
 static void short_lived(int rank, int size)
 {
     long *v = vector(5000);

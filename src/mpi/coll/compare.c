@@ -78,7 +78,7 @@ static const char *place_of(const mpi_coll_t *coll, int rank, uint64_t number, c
     return text[1] != '\0' ? text : text + 1;
 }
 
-/* What claims `a` and `b` differ in. */
+/* The property in which claims `a` and `b` differ. */
 typedef enum {
     ABOUT_KIND,
     ABOUT_ROOT,

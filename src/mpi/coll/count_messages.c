@@ -19,7 +19,8 @@ static void count(const coll_local_t *local, int from, int to, uint64_t bytes)
         mpi_monitor_add(rank, world_of(coll, to), coll->context, bytes, true);
 }
 
-/* What is in place is the block that the root of a scatter keeps; elsewhere it is what is sent. */
+/* Is the data sent from the receive buffer? In place, except in a scatter, where the root keeps its
+ * block. */
 static bool sends_from_receive_buffer(const coll_call_t *call)
 {
     return call->is_in_place && call->kind->collective != XY_COLL_SCATTER &&
@@ -43,8 +44,9 @@ static uint64_t sent_bytes(const coll_call_t *call, int peer)
     return (uint64_t)n * type->size;
 }
 
-/* What `call` reduces: the slices of the vector go to the first member of each local group, and
- * what they become goes to those who want it; a small vector goes to the local group first. */
+/* Count the messages of a reduction: the slices of the vector go to the first member of each local
+ * group, and the results to the members that want them; a small vector goes to the local group
+ * first. */
 static void count_reduction(const coll_local_t *local, const coll_slot_t *slot,
                             const coll_call_t *call)
 {
@@ -68,7 +70,7 @@ static void count_reduction(const coll_local_t *local, const coll_slot_t *slot,
             count(local, call->rank, r, slice);
 }
 
-/* What rank `peer` receives of a vector that is reduced and scattered. */
+/* The bytes that rank `peer` receives of a vector that is reduced and scattered. */
 static uint64_t scattered_bytes(const coll_call_t *call, int peer)
 {
     bool has_counts = call->receive_counts.data != NULL;

@@ -366,8 +366,8 @@ static void release_early(coll_local_t *local, coll_slot_t *slot)
 
     if (kind->may_return_early == NULL)
         return;
-    /* Those who leave may free the communicator, and the last packet of the exit barrier is still
-     * to come. */
+    /* A member that leaves may free the communicator, and the last packet of the exit barrier is
+     * still to come. */
     slot->is_held = true;
     mpi_coll_hold(local->coll);
     for (int m = 0; m < local->members; m++)

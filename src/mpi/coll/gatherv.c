@@ -89,7 +89,7 @@ static char *place_of(const coll_call_t *root, int rank)
                         root->receive_type);
 }
 
-/* What `rank` left: its size, and where its bytes are; NOT_LEFT. */
+/* The size and the address of the data that `rank` left; NOT_LEFT. */
 static uint64_t left_by(const job_t *job, int rank, const char **data_p)
 {
     const mpi_coll_t *coll = job->local->coll;
@@ -132,7 +132,7 @@ static const coll_call_t *unleft(const job_t *job, int rank)
     return left_by(job, rank, &data) == NOT_LEFT ? star_call_of(job->local, job->slot, rank) : NULL;
 }
 
-/* What was left is small: the root's core takes it, and looks who has not. */
+/* Small data was left in place: the root's core takes it, and finds the ranks that left none. */
 static void take_all_left(job_t *job)
 {
     const coll_call_t *root = job->root;

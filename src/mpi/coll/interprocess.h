@@ -40,13 +40,13 @@ typedef struct {
     bool is_ordered; /* the members of part i come before those of part i + 1 */
 } interprocess_layout_t;
 
-/* Of the shared part of a communicator with members in several processes (NULL there: in one). */
+/* The shared part of a communicator with members in several processes (NULL there: in one). */
 typedef struct coll_interprocess {
     interprocess_layout_t layout; /* by process */
     int own;                      /* the part of this process */
     int link; /* to the job of members of another one (p2p/link.h); 0: all are of this one */
-    /* What the first member here has said about the last collectives, and where a member of another
-     * process has called the one that is reported. */
+    /* The claims of the first member here about the last collectives, and the call site of a member
+     * of another process in the one that is reported. */
     pthread_mutex_t lock;
     struct {
         uint64_t number; /* + 1; 0: none */
@@ -101,7 +101,7 @@ schedule_t *schedule_new(coll_call_t *call, const mpi_call_t *named,
                          interprocess_meeting_t *meeting);
 /* Start or continue it: now, or when another one on its worker yields. */
 void schedule_run_soon(schedule_t *s);
-/* Of the schedule that has started this message. */
+/* The call of the schedule that has started this message. */
 const coll_call_t *schedule_call_of(const mpi_request_t *part);
 
 void schedule_send(schedule_t *s, int peer, const void *buffer, int64_t count,
@@ -131,7 +131,7 @@ void coll_interprocess_out_of_memory(void) __attribute__((noreturn, cold));
 
 typedef struct {
     const interprocess_layout_t *layout;
-    int own;             /* which part it is */
+    int own;             /* the number of the part */
     int members;         /* of it */
     coll_call_t **calls; /* [members], by place */
     coll_call_t *call;   /* the speaker's */
@@ -202,11 +202,12 @@ typedef struct {
     int child[INTERPROCESS_CHILDREN]; /* the one with most below itself first */
 } interprocess_tree_t;
 
-/* Of the speaker of `part` among those of all parts, below that of part `top`; or in a chain. */
+/* The tree of the speaker of `part` among those of all parts, below that of part `top`; or in a
+ * chain. */
 void interprocess_tree_parts(const interprocess_layout_t *s, int part, int top, int root,
                              bool is_chain, interprocess_tree_t *tree);
-/* Of a member among [first, end) in the order of their ranks: what is below a member are those that
- * follow it. The root is `first`. */
+/* The tree of a member among [first, end) in the order of their ranks: below a member are those
+ * that follow it. The root is `first`. */
 void interprocess_tree_ordered(int first, int end, int rank, interprocess_tree_t *tree);
 
 /* The schedule of a member of an intercommunicator (interprocess_intercomm.c). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm is used between processes: the one that `mpiexec --adapt` has picked, or that of
- * least cost, by the formulas of src/coll, with processes for ranks and what the transport says
- * about its messages. All processes know these numbers, so all find the same.
+ * Choose the algorithm between processes: the one that `mpiexec --adapt` has picked, or that of
+ * least cost, by the formulas of src/coll, with processes for ranks and the transport's figures for
+ * its messages. All processes know these numbers, so all find the same.
  */
 #include <math.h>
 
@@ -49,7 +49,7 @@ static const xy_coll_algorithm_t *algorithm_of(int i)
     return a;
 }
 
-/* What a message of `bytes` costs. */
+/* The cost of a message of `bytes`. */
 static xy_coll_link_t link_of(const interprocess_cost_t *cost, uint64_t bytes)
 {
     xy_coll_link_t link = xy_coll_link_default;
@@ -191,7 +191,8 @@ interprocess_choice_t interprocess_choose(const interprocess_part_t *part,
     const coll_interprocess_t *interprocess = call->comm->coll->interprocess;
     interprocess_cost_t cost = cost_of_job(interprocess->link > 0);
     int parts = part->layout->parts;
-    /* Of a call, as picks and counts have it: an allgather is given the block of a rank. */
+    /* The size of the call, as picks and counts have it: an allgather is given the block of a rank.
+     */
     uint64_t size = collective == XY_COLL_ALLGATHER
                         ? bytes * (uint64_t)parts / (uint64_t)call->comm->size
                         : bytes;

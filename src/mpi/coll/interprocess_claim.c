@@ -50,7 +50,7 @@ static const coll_ops_t *const kinds[] = {
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-/* What makes a communicator between processes. */
+/* The collectives that make a communicator between processes. */
 const coll_ops_t coll_making_bcast = {
     .name = "MPI_Comm_dup or one of its kind", .collective = XY_COLL_BCAST, .is_rooted = true};
 const coll_ops_t coll_making_allgather = {.name = "MPI_Comm_split or one of its kind",
@@ -59,7 +59,7 @@ const coll_ops_t coll_making_allgather = {.name = "MPI_Comm_split or one of its 
 const coll_ops_t coll_window_fence = {.name = "MPI_Win_fence", .collective = XY_COLL_BARRIER};
 const coll_ops_t coll_window_free = {.name = "MPI_Win_free", .collective = XY_COLL_BARRIER};
 
-/* Of which all that is known of other processes is this. */
+/* The name of a call that is known only so far in other processes. */
 static const char an_agreement[] = "MPI_Finalize or MPI_Comm_disconnect";
 
 /* The numbers of sequences of elements, and the addresses of names, mean something in one process

@@ -287,7 +287,7 @@ static uint64_t word_of(const coll_block_t *block)
 }
 
 /* Step: pack all blocks of a bundle that do not travel alone, behind their words if it has these.
- * */
+ */
 static void do_pack(void *arg)
 {
     const bundle_t *b = arg;
@@ -307,7 +307,7 @@ static void do_pack(void *arg)
     }
 }
 
-/* What another member has said about the block that is for `item->to`. */
+/* Compare the claim of another member about the block for `item->to` with the receiver's. */
 static void compare(const bundle_t *b, const item_t *item, uint64_t word)
 {
     const interprocess_layout_t *layout = b->part->layout;
@@ -415,7 +415,7 @@ static void do_rooted_here(void *arg)
     }
 }
 
-/* What the root has for, or gets from, the members of another process. */
+/* The data that the root has for, or gets from, the members of another process. */
 static bundle_t *rooted_bundle(schedule_t *s, const interprocess_part_t *p, int part)
 {
     const coll_call_t *root = p->call;
@@ -539,7 +539,7 @@ static bundle_t *alltoall_bundle(schedule_t *s, const interprocess_part_t *p, in
     int froms = members_of(layout, from_part), tos = members_of(layout, to_part);
     bundle_t *b = bundle_new(s, p, froms * tos);
 
-    b->is_packed = p->call->is_in_place; /* what is given is where the others come */
+    b->is_packed = p->call->is_in_place; /* received where the others' blocks come */
     for (int i = 0; i < froms; i++)
         for (int j = 0; j < tos; j++) {
             int from = member(layout, from_part, i), to = member(layout, to_part, j);

@@ -222,7 +222,7 @@ typedef struct {
     char *sum, *theirs;
 } pairs_t;
 
-/* Who is at a place. */
+/* The speaker at a place. */
 static int pairs_speaker(const pairs_t *a, int place)
 {
     return speaker(a->part, place < a->over ? 2 * place : place + a->over);
@@ -307,7 +307,7 @@ static void allreduce_halving(schedule_t *s, const interprocess_part_t *p, void 
     const mpi_type_t *type = p->call->receive_type;
     int64_t begin = 0, n = p->call->receive_count;
     pairs_t a = {.part = p, .sum = sum, .theirs = schedule_vector(s, n, type)};
-    int64_t begins[32], counts[32]; /* what it had before each step */
+    int64_t begins[32], counts[32]; /* the share before each step */
     int steps = 0;
 
     pairs_join(s, &a);
@@ -362,7 +362,7 @@ static void allreduce_ring(schedule_t *s, const interprocess_part_t *p, void *su
 }
 
 /* Add an allreduce by the cheapest algorithm, and the distribution to the members, to the schedule.
- * */
+ */
 static void build_allreduce(schedule_t *s, const interprocess_part_t *p)
 {
     const coll_call_t *call = p->call;

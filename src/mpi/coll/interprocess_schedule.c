@@ -13,10 +13,10 @@ typedef struct {
     step_kind_t kind;
     int lane;
     int peer;
-    void *buffer; /* what is sent or received; what is copied or reduced to; of DO: the argument */
+    void *buffer; /* to send, receive into, copy to or reduce to; of DO: the argument */
     int64_t count;
     const mpi_type_t *type;
-    const void *from; /* what is copied or reduced */
+    const void *from; /* to copy or reduce from */
     int64_t from_count;
     const mpi_type_t *from_type;
     schedule_fn fn;
@@ -37,7 +37,7 @@ struct schedule {
     mpi_rank_t *self;
     interprocess_meeting_t *meeting; /* it works for all members of it; NULL: for one */
     mpi_comm_t hidden;
-    mpi_call_t named; /* what reports call its messages */
+    mpi_call_t named; /* the call that reports name for its messages */
     int tag;
     xy_vec_t steps; /* step_t */
     size_t next;

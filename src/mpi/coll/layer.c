@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What collectives add to the runtime. */
+/* The collectives' part of the runtime. */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/interprocess.h"
 #include "mpi/coll/star.h"

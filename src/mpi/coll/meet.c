@@ -40,7 +40,7 @@ static meeting_t *begin(mpi_group_t *group, uint32_t context, int lows)
     m->coll->lows = lows;
     for (int i = 0; i < m->coll->here; i++)
         mpi_coll_hold(m->coll);
-    /* Those who come have a reference of the group as well. */
+    /* Each further member has a reference of the group as well. */
     mpi_group_hold(group, m->coll->here - 1);
     return m;
 }

@@ -106,7 +106,7 @@ static void own_operation(int rank, int size)
     MPI_Op_free(&op);
 }
 
-/* What comes from the last rank is passed on by ranks that compute. */
+/* Ranks that compute pass on the data of the last rank. */
 static void bcast(int rank, int size)
 {
     volatile int *data = zeros();

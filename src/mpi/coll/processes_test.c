@@ -137,7 +137,7 @@ static void strided(int rank, int size)
     free(got);
 }
 
-/* What no receive has met is taken back; what one has is not. */
+/* A message that no receive has met is taken back; another is not. */
 static void cancels(int rank, int size)
 {
     static int large[100000];
@@ -263,7 +263,7 @@ static void wait_or_not(int is_started, MPI_Request *request)
         MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
-/* What the reductions of one communicator work on. */
+/* The data of the reductions of one communicator. */
 typedef struct {
     MPI_Comm comm;
     int n, is_started, rank, size;
@@ -551,7 +551,7 @@ static void moves(MPI_Comm comm, int n, int is_started)
     blocks_end(&b);
 }
 
-/* What a member gives is where the result comes. */
+/* The result replaces the member's contribution. */
 static void in_place(int rank, int size)
 {
     int root = size - 1, *all = malloc((size_t)size * sizeof(int)),

@@ -308,7 +308,7 @@ static void reduce_combine(const coll_local_t *local, star_slot_t *slot, const c
     memcpy(slot->data, result, call->bytes);
 }
 
-/* What part `i` of the result was left as: of a local group, or of a rank. */
+/* The address of part `i` of the result: of a local group, or of a rank. */
 static const char *reduce_part(const coll_local_t *local, const star_slot_t *slot,
                                const coll_call_t *root, int i)
 {
@@ -417,7 +417,7 @@ static void leave_shares(const coll_local_t *local, coll_slot_t *slot)
                 slot->data + (size_t)(all - first) * call->receive_type->size);
 }
 
-/* What local group `index` has left of the elements from `begin` on: those of one share. */
+/* The elements of one share, from `begin` on, that local group `index` has left. */
 static const char *share_left_by(const coll_local_t *local, const coll_slot_t *slot, int index,
                                  int64_t begin, int64_t count)
 {

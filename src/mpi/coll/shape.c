@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call of a collective is, without its buffers: for the simulated job and for traces.
+ * The shape of a collective call, without its buffers: for the simulated job and for traces.
  *
  * Between two groups, a rooted collective is the same one on a communicator of the root and the
  * other group, in which the others of the root's group have no part; what all exchange is an
@@ -249,7 +249,7 @@ static void *account(mpi_rank_t *self, const coll_call_t *call)
 
 void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
 {
-    /* Of a barrier, which has no data, only a trace needs the members. */
+    /* A barrier has no data; only a trace needs its members. */
     bool is_bare = call->kind->collective == XY_COLL_BARRIER && self->trace == NULL;
     void *meeting = self->account != NULL ? account(self, call) : NULL;
     coll_shape_t s;

@@ -42,7 +42,7 @@ typedef struct early {
     uint32_t mode;
 } early_t;
 
-/* What a local group owes another: answers about these slots. */
+/* The answers that a local group owes another, by slot. */
 typedef struct {
     uint16_t slots; /* a bit for each */
     uint16_t count;

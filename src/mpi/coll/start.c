@@ -154,7 +154,7 @@ static void leave_part(const mpi_comm_t *comm)
     coll_local_release(coll->local[coll->local_of[comm->rank]]);
 }
 
-/* What the engines keep between the starts of a persistent one. */
+/* Release the engines' data between the starts of a persistent collective. */
 static void forget(coll_call_t *call)
 {
     if (scheduled != NULL && scheduled->forget != NULL)
@@ -311,7 +311,8 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
     self->deferred_end = &call->next;
 }
 
-/* Those of the communicator, whose hints may have changed since the request was made. */
+/* Use the current settings of the communicator, whose hints may have changed since the request was
+ * made. */
 static void take_settings(const coll_call_t *call)
 {
     call->comm->settings = call->request->comm->settings;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which collectives with a choice of algorithms a job makes, how large and how often: counted when
- * the job measures (mpi_job_t.measures), and never otherwise. */
+/* Count the collectives with a choice of algorithms that a job makes, and their sizes: only when
+ * the job measures (mpi_job_t.measures). */
 #include <pthread.h>
 
 #include "mpi/coll/coll.h"

@@ -30,7 +30,7 @@ typedef struct {
     const char *net;           /* NULL: tcp */
 } processes_t;
 
-/* What all see. */
+/* Memory that all processes share. */
 typedef struct {
     _Atomic int here[2];
     char cards[PROCESSES_MOST][PROCESSES_CARD];
@@ -107,7 +107,7 @@ static inline int processes_child(const processes_t *c, int own, void (*body)(in
         return 1;
     mpi_network_end();
     xy_net_close(j.net);
-    mpi_monitor_stop(job); /* what xylem_replace has begun */
+    mpi_monitor_stop(job); /* started by xylem_replace */
     mpi_job_destroy(job);
     return 0;
 }

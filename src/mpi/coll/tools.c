@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kinds of collectives share: scratch memory, copies in pieces, blocks of vectors. */
+/* The common tools of the kinds of collectives: scratch memory, copies in pieces, blocks of
+ * vectors. */
 #include <string.h>
 
 #include "mpi/coll/coll.h"

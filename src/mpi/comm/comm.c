@@ -80,7 +80,7 @@ int impl_comm_set_name(MPI_Comm handle, const char *name)
     length = strnlen(name, sizeof comm->name - 1); /* longer names are cut, as the standard says */
     memcpy(comm->name, name, length);
     comm->name[length] = '\0';
-    if (comm->merged) /* what reports about collectives name */
+    if (comm->merged) /* the name in reports about collectives */
         memcpy(comm->merged->name, comm->name, sizeof comm->name);
     return MPI_SUCCESS;
 }
@@ -126,7 +126,7 @@ int impl_comm_get_info(MPI_Comm handle, MPI_Info *info)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    /* What no part understands is ignored, and so not in use. */
+    /* Keys that no part understands are ignored, and so not in use. */
     copy = mpi_info_copy(NULL);
     if (!copy || mpi_settings_tell(comm, copy) != XY_OK) {
         mpi_info_destroy(copy);

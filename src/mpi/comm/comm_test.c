@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What only the inside can do: let the k-th allocation fail, for every k, in everything that makes
- * an object, and look at reference counts.
+ * Tests that need the inside: let the k-th allocation fail, for every k, in everything that makes
+ * an object, and check reference counts.
  */
 #include "mpi/p2p/testing.h"
 
@@ -45,7 +45,7 @@ static void fail_each(operation_fn operation, long first, const char *name)
     }
 }
 
-static MPI_Group world; /* what groups are made from */
+static MPI_Group world; /* the group that others are made from */
 
 /* MPI_Comm_group makes a handle, which takes memory. */
 static int comm_group(void **out)
@@ -85,7 +85,7 @@ static int info_create(void **out)
     return code == MPI_SUCCESS ? MPI_Info_free((MPI_Info *)out) : code;
 }
 
-static MPI_Info filled; /* what info_set works on */
+static MPI_Info filled; /* the argument of info_set */
 
 static int info_set(void **out)
 {

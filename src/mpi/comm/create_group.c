@@ -184,8 +184,7 @@ int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
     return give(code, made, newcomm);
 }
 
-/* What the first member has travels down a binomial tree of the group: only the members take part.
- */
+/* Send the first member's data down a binomial tree of the group: only the members take part. */
 static int spread_down(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag, void *data,
                        int bytes)
 {

@@ -73,7 +73,7 @@ static void forget(idup_t *idup)
     xy_free(idup);
 }
 
-/* What is copied at the start; NULL: raised, *code_p is the error. */
+/* Start a duplication; NULL: raised, *code_p is the error. */
 static idup_t *prepare(mpi_comm_t *comm, const mpi_info_t *info, MPI_Comm *newcomm, int *code_p)
 {
     idup_t *idup = xy_calloc(1, sizeof *idup);

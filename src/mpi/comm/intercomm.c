@@ -16,7 +16,7 @@
 #include "mpi/runtime/runtime.h"
 #include "sim/sim.h"
 
-/* What travels between the leaders: a group with one reference for the receiver, or the plan. */
+/* The message between the leaders: a group with one reference for the receiver, or the plan. */
 typedef struct {
     mpi_group_t *group;
     int world; /* of the sending leader */
@@ -138,7 +138,7 @@ static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handl
 
 /* ---- Where groups may be in several processes: they travel as lists of ranks ---- */
 
-/* What the leaders tell each other, and then their sides. */
+/* The message between the leaders, and then to their sides. */
 typedef struct {
     int world, size; /* of the leader; of its group */
     xy_status_t status;
@@ -408,7 +408,7 @@ int impl_intercomm_create_from_groups(mpi_rank_t *self, MPI_Group local_group, i
     return code;
 }
 
-/* What each member says about the order of the merged group. */
+/* The wish of each member for the order of the merged group. */
 typedef struct {
     int world;
     bool wants_high, is_high;

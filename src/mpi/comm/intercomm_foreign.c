@@ -28,7 +28,7 @@ typedef struct {
     int32_t rank, process;
 } member_t;
 
-/* What the leaders tell each other first. */
+/* The first message between the leaders. */
 typedef struct {
     uint64_t job;
     int32_t leader, size, processes;
@@ -42,7 +42,7 @@ typedef struct {
     char why[WHY];
 } report_t;
 
-/* Of the other group. */
+/* The other group. */
 typedef struct {
     side_t side;
     member_t *members;   /* [size] */
@@ -252,7 +252,7 @@ static mpi_group_t *group_of(const group_t *other)
 }
 
 /* Make the intercommunicator when all processes are connected; ends the job if its tables are full.
- * */
+ */
 static int make(mpi_comm_t *local, const side_t *mine, const group_t *other, mpi_comm_t **made_p)
 {
     mpi_group_t *remote = group_of(other);

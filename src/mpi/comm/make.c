@@ -134,7 +134,7 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
 {
     mpi_comm_t *comm;
 
-    if (plan->status == XY_EINTERRUPTED && mpi_survives) /* which was raised */
+    if (plan->status == XY_EINTERRUPTED && mpi_survives) /* already raised */
         return mpi_survive_error(parent, MPI_UNDEFINED);
     if (plan->status != XY_OK)
         return mpi_error_status(parent, plan->status, "the communicator could not be made");
@@ -162,7 +162,7 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
     return MPI_SUCCESS;
 }
 
-/* What a member asks of the leader of a split. */
+/* The request of a member to the leader of a split. */
 typedef struct {
     xy_split_entry_t entry;
     bool is_inter; /* the parent is an intercommunicator */

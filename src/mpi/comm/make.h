@@ -43,12 +43,12 @@ void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_
 /* Are members of `group` in other processes? And those of `comm`, of both its groups? */
 bool mpi_group_is_spread(const mpi_group_t *group);
 bool mpi_comm_is_spread(const mpi_comm_t *comm);
-/* What members of several processes know is bytes that they have exchanged; each then makes its own
- * plan. Intra: takes a reference of `group`. Inter: of both groups. */
+/* The plan of each member where members are in several processes, from the bytes that they have
+ * exchanged. Intra: takes a reference of `group`. Inter: of both groups. */
 mpi_plan_t mpi_plan_spread(mpi_group_t *group, uint32_t context, int rank);
 mpi_plan_t mpi_plan_spread_inter(mpi_group_t *own, mpi_group_t *other, bool is_high,
                                  uint32_t context, int rank);
-/* Of a duplicate of `parent`, whose context is known (an intercommunicator has two). */
+/* The plan of a duplicate of `parent`, whose context is known (an intercommunicator has two). */
 mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context);
 /* On a communicator of one group: `bytes` from `root`, those of all (in order of rank), and a
  * number of new contexts (XMPI_CONTEXT_NONE: a member has failed). All members call it. Park.

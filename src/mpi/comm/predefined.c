@@ -29,7 +29,7 @@ static mpi_comm_t *predefined_new(mpi_rank_t *rank, uint32_t context, mpi_group_
     return comm;
 }
 
-/* Of the first rank that lives in this process; NULL: it has none yet. */
+/* MPI_COMM_WORLD of the first rank that lives in this process; NULL: it has none yet. */
 static const mpi_comm_t *first_world(void)
 {
     int r = 0;

@@ -75,7 +75,7 @@ int impl_comm_split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
 /* Hardware that can be told apart: ranks are bound to their core. */
 static const char machine_uri[] = "xylem://machine", core_uri[] = "xylem://core";
 
-/* Which of it the rank is restricted to: one machine, and there one core. */
+/* The resources that the rank is restricted to: one machine, and there one core. */
 int impl_get_hw_resource_info(MPI_Info *hw_info)
 {
     mpi_info_t *made = mpi_info_copy(NULL);
@@ -95,7 +95,7 @@ static int color_of_core(const mpi_comm_t *comm)
     return mpi_job->process << 16 | comm->owner->worker->index;
 }
 
-/* Those of one machine may be in several processes. */
+/* The color of ranks of one machine, which may be in several processes. */
 static int color_of_machine(void)
 {
     int p = 0;

@@ -67,8 +67,7 @@ static bool find_other(const mpi_said_t *said, int size, int *a_p, int *b_p)
     return false;
 }
 
-/* What members must say alike besides what they call: all tell a hash of it, and, where that
- * differs, what it is. */
+/* Compare the topics of all members: all send a hash, and, where that differs, the text. */
 static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
 {
     const mpi_call_t *call = &comm->owner->call;
@@ -245,7 +244,7 @@ static int rank_of(const xy_split_entry_t *first, int world)
 }
 
 /* The plan of this rank's part of a split, with the groups of both sides for an intercommunicator.
- * */
+ */
 static mpi_plan_t plan_part(const mpi_comm_t *parent, const xy_split_entry_t *entries,
                             const xy_split_part_t *part, uint32_t context)
 {

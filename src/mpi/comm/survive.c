@@ -223,7 +223,7 @@ static mpi_group_t *living(const mpi_group_t *group, int failures)
     return ranks ? mpi_group_create(ranks, n) : NULL;
 }
 
-/* What the members that have agreed make of `comm`. */
+/* The plan of the shrunk `comm` after the members have agreed. */
 static mpi_plan_t plan_of(const mpi_comm_t *comm, const mpi_agree_answer_t *answer)
 {
     mpi_group_t *own = living(comm->group, answer->failures), *other;

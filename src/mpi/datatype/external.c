@@ -28,7 +28,7 @@ typedef enum { SAME, SIGNED, UNSIGNED, EXTENDED } change_t;
 
 /* Numbers of one kind: `units` of `size` bytes here and `wide` bytes there. */
 typedef struct {
-    change_t change; /* what else is done but to turn the bytes */
+    change_t change; /* in addition to swapping bytes */
     size_t units, size, wide;
 } item_t;
 

@@ -368,7 +368,7 @@ bool mpi_op_reduce_device(const mpi_op_t *op, void *const *sources, int n, void 
     for (int i = 0; i < n && !is_there; i++)
         is_there = mpi_device_has((const char *)sources[i] + type->true_lb, NULL);
     for (int i = 0; i < out_count && !is_there; i++)
-        if (outs[i] != sources[n - 1]) /* which was asked about */
+        if (outs[i] != sources[n - 1]) /* already checked */
             is_there = mpi_device_has((const char *)outs[i] + type->true_lb, NULL);
     if (!is_there || count == 0)
         return is_there;

@@ -10,7 +10,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-/* What the calls have in common: `bytes` is what `count` of `type` take. */
+/* The common arguments of the calls: `bytes` is the size of `count` of `type`. */
 typedef struct {
     mpi_comm_t *comm;
     const mpi_type_t *type;

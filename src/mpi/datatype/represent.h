@@ -21,7 +21,7 @@ mpi_type_t *mpi_type_resize_elements(mpi_type_t *type, mpi_type_size_fn fn, cons
 /* The type with this extent, from 0 on: a new reference. NULL: memory ran out, which was raised. */
 mpi_type_t *mpi_type_with_extent(const mpi_type_t *type, MPI_Aint extent);
 
-/* Of a predefined type in external32. */
+/* The size of a predefined type in external32. */
 size_t mpi_type_external_size(const mpi_type_t *type);
 /* `count` of `type`, packed as they are in memory, from (or to) external32. False: a value does not
  * fit. Any thread; does not park. */

@@ -91,7 +91,7 @@ static size_t element_size(uint64_t element)
     return element == BYTE ? 1 : mpi_type_table[element].size;
 }
 
-/* What a signature stands for; `own` is room for that of a predefined type. */
+/* The contents of a signature; `own` is room for that of a predefined type. */
 typedef struct {
     const run_t *run;
     size_t runs;

@@ -67,7 +67,7 @@ static MPI_Datatype make_pair(MPI_Datatype a, int n, MPI_Datatype b, int m)
     return make_struct(2, (int[]){n, m}, (MPI_Datatype[]){a, b});
 }
 
-/* What is alike in memory is alike. */
+/* Types that are alike in memory have the same signature. */
 static void test_predefined(void **state)
 {
     static const struct {

@@ -117,7 +117,7 @@ typedef struct mpi_type {
     size_t elements; /* basic elements in it */
     mpi_contents_t contents;
     struct mpi_attributes *attributes;
-    MPI_Datatype handle;    /* what the program holds */
+    MPI_Datatype handle;    /* the program's handle */
     int handles;            /* that the program holds; touched by its rank alone */
     atomic_long references; /* the handle, each pending operation, each type made from it */
     mpi_life_t life;        /* of the handles; of predefined types not used */

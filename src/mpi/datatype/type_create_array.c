@@ -13,7 +13,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-/* What a constructor builds while it goes through the dimensions. */
+/* The type that a constructor builds while it goes through the dimensions. */
 typedef struct {
     mpi_layout_t layout;
     xy_extent_t extent; /* from one index to the next in the current dimension */

@@ -252,7 +252,7 @@ static void move_two(const mpi_block_t *b, const mpi_block_t *last, char *base, 
 }
 
 /* Move n iterations of a list of blocks, two blocks at a time and in portions that stay in cache.
- * */
+ */
 static void move_structs(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
                          char *packed, bool pack)
 {
@@ -302,7 +302,7 @@ static bool is_turned(const mpi_layout_t *layout, int inside, MPI_Aint stride, i
     return true;
 }
 
-/* Such iterations, of `size` data bytes each. */
+/* Move the iterations of such loops, of `size` data bytes each. */
 static void move_turned(const mpi_layout_t *layout, int inside, char *base, MPI_Aint stride,
                         int64_t n, char *packed, size_t size, bool pack)
 {

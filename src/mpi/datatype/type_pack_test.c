@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is moved in another order than the type map says, for speed: columns of matrices, structs,
- * and lists of blocks. Each against a loop over the elements.
+ * Data that is moved in another order than the type map says, for speed: columns of matrices,
+ * structs, and lists of blocks. Each against a loop over the elements.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program may ask about a datatype: size, bounds, name, how it was made.
+ * Queries of datatypes: size, bounds, name, constructor.
  */
 #include <limits.h>
 #include <string.h>

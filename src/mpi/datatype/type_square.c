@@ -51,8 +51,8 @@ ALWAYS_INLINE void two_put(char *to, two_t two)
     memcpy(to, &two, sizeof(two));
 }
 
-/* Of two vectors: their first halves, their second halves. Of two rows of four elements: columns 0
- * and BESIDE, and the two others. These are one instruction each; aarch64 has either choice, and
+/* Pair two vectors: their first halves, their second halves. Of two rows of four elements: columns
+ * 0 and BESIDE, and the two others. These are one instruction each; aarch64 has either choice, and
  * with every second column less has to be done for skewed squares. */
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)

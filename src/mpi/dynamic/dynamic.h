@@ -75,8 +75,8 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p);
 /* The root tells the others what it has found, and all raise it when it is an error. */
 int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found);
 
-/* What is read and changed next belongs to all ranks. In virtual time: what it takes to ask for it,
- * and all that others have done before is done. */
+/* Before reading and changing data of all ranks: in virtual time, take the time of asking for it,
+ * after all that others have done before. */
 void dynamic_ask(mpi_rank_t *self);
 
 /* Are these ranks to be a job of their own? And start it: at the root, until it has connected. */
@@ -106,7 +106,7 @@ bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
 void dynamic_name_file_remove(const char *service, const char *port);
 /* Answer the question of another process for a name (mpi_far_t). */
 size_t dynamic_name_answer(const char *question, size_t size, char *answer);
-/* What ranks have forgotten to unpublish; the job has ended. */
+/* Remove the names that ranks have forgotten to unpublish; the job has ended. */
 void dynamic_names_end(void);
 
 /* How long a connect waits, by the info key "timeout" or XYLEM_CONNECT_TIMEOUT; negative: until it
@@ -128,6 +128,6 @@ void dynamic_port_await(mpi_comm_t *comm, const char *name,
 int dynamic_port_connect(mpi_comm_t *comm, const char *name, mpi_comm_t **made_p);
 /* Answer another job that asks whether a port is open (mpi_far_t). */
 uint64_t dynamic_port_answer(uint64_t question);
-/* Those that the rank has opened. */
+/* Close the ports that the rank has opened. */
 void dynamic_ports_close(const mpi_rank_t *rank);
 #endif

@@ -100,8 +100,8 @@ static int join(mpi_rank_t *self, int other, bool is_first, uint32_t context, MP
     return code;
 }
 
-/* Of two jobs, that with the lower number connects, and says over the socket how it went: which
- * context the bridge has, or 0. */
+/* Connect two jobs: the one with the lower number connects, and says over the socket how it went:
+ * the context of the bridge, or 0. */
 static int join_far(mpi_rank_t *self, int fd, const dynamic_place_t *theirs, MPI_Comm *intercomm)
 {
     bool is_first = mpi_job->id < theirs->job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all meetings of groups have in common. */
+/* The common part of all meetings of groups. */
 #include <stdarg.h>
 #include <stdio.h>
 

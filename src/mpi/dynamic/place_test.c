@@ -31,7 +31,7 @@ static dynamic_place_t any_place(uint64_t *random)
     return place;
 }
 
-/* What is printed is read as it was. */
+/* A printed placement is read back unchanged. */
 static void test_again(void **state)
 {
     uint64_t random = testing_seed();

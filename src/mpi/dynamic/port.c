@@ -166,7 +166,7 @@ void dynamic_ports_close(const mpi_rank_t *rank)
 
 /* ---- Meeting at a port ---- */
 
-/* What who connects says. */
+/* The message of a connecting rank. */
 typedef struct {
     mpi_rank_name_t who;
     uint32_t bridge;   /* its context, as the two jobs tell it each other */
@@ -230,7 +230,7 @@ uint64_t dynamic_port_answer(uint64_t question)
 }
 
 /* At the root of MPI_Comm_connect: find the port and send the context of the bridge to its owner.
- * */
+ */
 static void connect_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
                             dynamic_found_t *found)
 {
@@ -267,7 +267,7 @@ static void connect_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
         dynamic_welcome_await(comm, limit, name, found);
 }
 
-/* Who has knocked; false: it is a rank of a job that is gone. */
+/* Find the rank that has knocked; false: it is a rank of a job that is gone. */
 static bool find_guest(const knock_t *knock, dynamic_found_t *found)
 {
     bool is_own = knock->who.job == mpi_job->id;
@@ -360,7 +360,7 @@ static bool is_for_others(const char *name)
     return name && dynamic_place_parse(name, PREFIX, &place) && place.secret[0] != '\0';
 }
 
-/* The one that connects is the first of the bridge. */
+/* Meet at a port; the connecting side is the first of the bridge. */
 static int meet(mpi_comm_t *comm, const char *name, MPI_Info info, int root, bool connects,
                 mpi_comm_t **made_p)
 {

@@ -23,7 +23,7 @@ typedef struct mpi_origin {
     int root;        /* and its number */
 } mpi_origin_t;
 
-/* What a call asks for. */
+/* The arguments of a call. */
 typedef struct {
     int count;
     char *const *commands;
@@ -139,7 +139,7 @@ static void read_place(const mpi_info_t *info, mpi_spawn_part_t *part, dynamic_f
                      part->hostfile ? part->hostfile : part->host);
 }
 
-/* What the info object of program `i` says. */
+/* Read the info object of program `i`. */
 static void read_info(const wish_t *wish, int i, mpi_spawn_part_t *part, dynamic_found_t *found)
 {
     MPI_Info handle = wish->infos ? wish->infos[i] : MPI_INFO_NULL;

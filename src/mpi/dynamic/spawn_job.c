@@ -137,7 +137,7 @@ static void add_own_hosts(command_t *c, int ranks)
     add_made(c, text.s);
 }
 
-/* What the launcher of this job has told about hosts. */
+/* Add the options about hosts of this job's launcher. */
 static void add_options(command_t *c)
 {
     const char *at = getenv(XMPI_SPAWN_OPTIONS);
@@ -384,7 +384,7 @@ int dynamic_parent_meet(mpi_rank_t *self)
     if (port == NULL)
         return MPI_SUCCESS;
     snprintf(name, sizeof(name), "%s", port);
-    unsetenv(XMPI_PARENT); /* what the rank starts is not spawned */
+    unsetenv(XMPI_PARENT); /* programs that the rank starts are not spawned */
     code = dynamic_port_connect(self->comm_world, name, &self->parent);
     if (code == MPI_SUCCESS)
         strcpy(self->parent->name, DYNAMIC_PARENT_NAME);

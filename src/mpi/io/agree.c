@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What members of a file tell each other in calls that change it. */
+/* Words that the members of a file exchange in calls that change it. */
 #include <string.h>
 
 #include "mpi/io/io.h"
 
-/* What all know of the words of all; `before` is added up as the ranks come. */
+/* Add the word of `rank` to the summary of all; `before` is added up as the ranks come. */
 static void compare(io_word_t *known, const io_word_t *first, const io_word_t *word, int rank)
 {
     known->total += word->value;

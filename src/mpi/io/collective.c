@@ -46,7 +46,7 @@ typedef struct {
     _Atomic int64_t end; /* of the file, as far as reads have met it */
 } plan_t;
 
-/* What an access has in a piece: bytes [first, end) of it. */
+/* The share of an access in a piece: bytes [first, end) of it. */
 typedef struct {
     size_t first, end;
 } share_t;
@@ -133,7 +133,7 @@ static bool find_disjoint(const plan_t *p)
         const io_view_t *view = p->accesses[i]->view;
         int64_t place = view->disp % step;
 
-        /* What a tile has beyond the step is where the next one has it. */
+        /* The part of a tile beyond the step is where the next tile has it. */
         is_disjoint = place + view->high[0] <= 2 * step &&
                       mark(view, 0, (int64_t)view->tile->size, p->grain, view->disp - place, marks);
     }
@@ -217,7 +217,7 @@ static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffe
 }
 
 /* Put a piece together in a buffer and write it, whole if it has no holes; returns an errno value.
- * */
+ */
 static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_full)
 {
     char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(to - from));
@@ -262,7 +262,7 @@ static int write_piece(const plan_t *p, int64_t from, int64_t to, size_t data)
 /* ---- Pieces of reads ---- */
 
 /* Copy a member's share of a piece from the file's bytes into its memory; returns an errno value.
- * */
+ */
 static int take(const io_access_t *a, share_t share, char *memory, int64_t from)
 {
     size_t bytes = share.end - share.first;
@@ -405,7 +405,7 @@ bool io_is_alone(const io_access_t *a)
     return !a->is_write && !a->is_atomic && run >= least && a->bytes >= least;
 }
 
-/* What the accesses with data are like; puts them first, into `with`. */
+/* Find the common properties of the accesses with data; puts them first, into `with`. */
 static void make_plan(io_access_t *const *accesses, int count, const io_how_t *how,
                       io_access_t **with, plan_t *p)
 {

@@ -74,7 +74,8 @@ int io_fd_without(io_shared_t *shared, io_own_t *own)
 
 /* ---- Calls ---- */
 
-/* That of the C library: the name alone is the function for programs, which looks at each call. */
+/* The C library's syscall(): the name alone is the function for programs, which checks each call.
+ */
 static long (*system_call)(long number, ...);
 
 static ssize_t read_direct(int fd, void *to, size_t bytes, off_t offset)

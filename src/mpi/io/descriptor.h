@@ -16,11 +16,11 @@
 #include "fiber/fiber.h"
 #include "mpi/io/access.h"
 
-/* Of one worker, which alone touches it. */
+/* The part of one worker, which alone touches it. */
 typedef struct io_own {
     int fd;   /* -1: none, or not yet */
     int uses; /* calls so far; not counted any more once it was tried */
-    /* Of small writes (write.h): */
+    /* For small writes (write.h): */
     atomic_uint writes; /* so far; the others look at it */
     unsigned total;     /* of all workers, when this one looked */
     uint64_t least;     /* time of one, in ticks of xy_trace_clock; 0: not known */
@@ -36,7 +36,7 @@ void io_own_destroy(io_shared_t *shared);
 /* The worker has none of its own. */
 int io_fd_without(io_shared_t *shared, io_own_t *own);
 
-/* Of the calling worker; NULL: this thread is none. */
+/* The part of the calling worker; NULL: this thread is none. */
 static inline io_own_t *io_own(io_shared_t *shared)
 {
     const xy_worker_t *worker = xy_worker_self();
@@ -54,9 +54,9 @@ static inline int io_fd(io_shared_t *shared)
     return own->fd >= 0 ? own->fd : io_fd_without(shared, own);
 }
 
-/* What is called to read and write: pread and pwrite, or the system itself. In the C library the
- * two are points of cancellation, with two atomic operations each (20 ns); but where a tool has put
- * its own in their place (a sanitizer, a profiler of files), that is to see the accesses. */
+/* The functions to read and write: pread and pwrite, or system calls. In the C library the two are
+ * points of cancellation, with two atomic operations each (20 ns); but where a tool has put its own
+ * in their place (a sanitizer, a profiler of files), that is to see the accesses. */
 typedef struct {
     ssize_t (*read)(int fd, void *to, size_t bytes, off_t offset);
     ssize_t (*write)(int fd, const void *from, size_t bytes, off_t offset);

@@ -29,7 +29,7 @@ typedef struct mpi_file {
     bool is_direct[2];    /* and holes are left alone */
     mpi_info_t *info;     /* the hints that are known, with their values */
     int pending;          /* nonblocking accesses of this member whose requests it has */
-    uint64_t collectives; /* which collective accesses this member has made */
+    uint64_t collectives; /* number of collective accesses of this member */
     io_split_t split;
 } mpi_file_t;
 

@@ -63,7 +63,7 @@ static bool is(const mpi_file_t *file, const char *key, const char *value)
     return now != NULL && strcmp(now, value) == 0;
 }
 
-/* What the values change. A piece is whole pages. */
+/* Apply the values of the hints. A piece is whole pages. */
 static void take_effect(mpi_file_t *file)
 {
     enum { PAGE = 4096, MOST = 256 << 20 };

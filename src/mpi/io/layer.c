@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What files add to the runtime: mail from the threads that read and write. */
+/* The files' part of the runtime: mail from the threads that read and write. */
 #include "mpi/io/buffer.h"
 #include "mpi/io/io.h"
 #include "mpi/io/order.h"

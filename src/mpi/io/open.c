@@ -20,7 +20,7 @@
 #include "mpi/io/represent.h"
 #include "mpi/p2p/p2p.h"
 
-/* What a member asks for, and gets. */
+/* The request of a member, and its result. */
 typedef struct {
     const char *name;
     int amode;
@@ -129,7 +129,7 @@ static char *counter_name(const wish_t *wish)
 }
 
 /* Open the file for the members of this process; returns an errno value, and *shared_p on success.
- * */
+ */
 static int shared_new(const wish_t *wish, int members, io_shared_t **shared_p)
 {
     io_shared_t *shared = xy_calloc(1, sizeof(*shared));

@@ -32,7 +32,7 @@ static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_typ
 }
 
 /* Check an access against the mode of the file and open split accesses; returns an MPI error code.
- * */
+ */
 static int check_order(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
 {
     int amode = file->shared->amode;
@@ -254,8 +254,8 @@ enum {
     FEW = 16
 };
 
-/* What a member brings, in lines of its own. In ordered accesses its place is found where all meet.
- */
+/* The part of a member, in cache lines of its own. In ordered accesses its place is found where all
+ * meet. */
 typedef struct {
     _Alignas(LINE) io_access_t access;
     io_how_t how;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file is: its size, group and mode; and what changes that. */
+/* Queries of files: size, group and mode; and the calls that change these. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

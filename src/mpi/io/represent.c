@@ -20,7 +20,7 @@ struct io_rep {
 
 static const io_rep_t external32 = {.name = "external32"};
 
-/* Of all ranks; they are never removed, as views may use them. */
+/* The representations of all ranks; they are never removed, as views may use them. */
 static struct {
     pthread_mutex_t lock;
     io_rep_t *first;

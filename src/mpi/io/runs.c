@@ -52,7 +52,7 @@ static int move_runs(io_access_t *const *accesses, int count)
     return 0;
 }
 
-/* What a call has left of an access. */
+/* Move the rest of an access after a partial call. */
 static int move_rest(io_access_t *a)
 {
     char *data = io_access_bytes(a) + a->done;

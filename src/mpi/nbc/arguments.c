@@ -212,7 +212,7 @@ xy_status_t nbc_rank_args_make(coll_call_t *call)
     return st;
 }
 
-/* What a member puts in, where both are possible: where it would lie in the receive buffer. */
+/* The size and place of a member's input in the receive buffer, for calls in place. */
 static uint64_t input_bytes(const coll_call_t *c, uint64_t *offset_p)
 {
     uint64_t elements = 0, all = (uint64_t)c->comm->size;

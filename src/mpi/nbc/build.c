@@ -26,7 +26,8 @@ static const xy_coll_algorithm_t *tree_algorithm(xy_collective_t c)
     return xy_coll_find(c, c == XY_COLL_ALLREDUCE ? "reduce-bcast" : "binomial");
 }
 
-/* What `mpiexec --adapt` has picked for such calls; NULL: nothing that can do this one. */
+/* The algorithm that `mpiexec --adapt` has picked for such calls; NULL: none that can do this one.
+ */
 static const xy_coll_algorithm_t *picked_for(const coll_call_t *call, const mpi_settings_t *s)
 {
     xy_coll_request_t q = {.procs = call->comm->size,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What scheduled collectives add to the runtime. */
+/* The scheduled collectives' part of the runtime. */
 #include "cost/cost.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/nbc/progress_thread.h"

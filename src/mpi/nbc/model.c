@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the settings leave open: where the progress threads of a collective run, in which order
- * those of a core do, and how many levels of a tree the ranks do themselves.
+ * Choose the settings that are left open: where the progress threads of a collective run, in which
+ * order those of a core do, and how many levels of a tree the ranks do themselves.
  *
  * Where each rank has a core of its own, the collective is simulated on the cores of the job with
  * their NUMA nodes (sim/node.h), once for each collective, algorithm and size, in each usual place
@@ -33,7 +33,7 @@ enum { WAYS = 8 }; /* the usual places, and the other orders of one of them */
 #define GAIN 0.02
 
 typedef struct nbc_forecast {
-    /* What it is about. */
+    /* The key of the forecast. */
     xy_collective_t collective;
     const xy_coll_algorithm_t *algorithm;
     const xy_threads_t *place; /* asked for; NULL: any of the usual ones */
@@ -41,7 +41,7 @@ typedef struct nbc_forecast {
     bool is_threads;
     mpi_progress_t progress;
     int step; /* of the size */
-    /* What it says; no ways: nothing. */
+    /* The forecast; no ways: none. */
     int ways;
     const xy_threads_t *places[WAYS];
     const xy_order_t *orders[WAYS];
@@ -161,8 +161,8 @@ static int best_way(const nbc_forecast_t *f, double compute, int fixed, int *lev
 
 /* ---- Simulating ---- */
 
-/* What the ranks compute beside the collective: as long as it takes them without any help, the work
- * of the communication cores included. */
+/* The computation of the ranks beside the collective: as long as they need for it without any help,
+ * the work of the communication cores included. */
 static xy_status_t expect(xy_sim_node_t node, const xy_graph_t *graph, double *compute_p)
 {
     xy_sim_result_t result;

@@ -99,7 +99,7 @@ typedef struct nbc_schedule {
     coll_call_t *calls[];                 /* [size] */
 } nbc_schedule_t;
 
-/* Of a communicator, in its mpi_coll_t. */
+/* The data of a communicator, in its mpi_coll_t. */
 typedef struct nbc_comm {
     pthread_mutex_t lock;
     nbc_schedule_t *open;        /* not all have arrived */
@@ -126,8 +126,8 @@ void nbc_complete(mpi_worker_t *worker);
  * 0: nothing was measured. All ranks have ended. */
 double nbc_measured(const mpi_job_t *job);
 
-/* Which progress threads there were, what they did, and how many turns they had, supervisors
- * included: lines of text. All ranks have ended. */
+/* Describe the progress threads, their work, and how many turns they had, supervisors included:
+ * lines of text. All ranks have ended. */
 void nbc_threads_tell(const mpi_job_t *job, xy_text_t *text);
 /* The same for the levels of split-tree. */
 void nbc_splits_tell(xy_text_t *text);

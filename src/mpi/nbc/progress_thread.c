@@ -95,7 +95,7 @@ static void know(mpi_worker_t *worker, nbc_core_t *core)
     worker->cores = core;
 }
 
-/* What others have left for the threads of this worker. */
+/* Take the news that others have left for the threads of this worker. */
 static void take_posts(mpi_worker_t *worker)
 {
     nbc_thread_t *t =

@@ -35,7 +35,7 @@ struct nbc_thread {
     nbc_thread_t *next_post;
 };
 
-/* Those of one family on one worker. All but `all` belongs to the worker. */
+/* The threads of one family on one worker. All but `all` belongs to the worker. */
 struct nbc_core {
     xy_order_queue_t queue;
     xy_order_thread_t *states; /* [count + 1]: the last is the supervisor of suspended ones */

@@ -291,7 +291,7 @@ static bool take_start(nbc_schedule_t *schedule, xy_op_id_t *op_p)
     return xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_START, op_p);
 }
 
-/* What ranks do when they wait: those of this worker first. */
+/* Take an operation for a waiting rank: those of this worker first. */
 static bool take_wait(nbc_schedule_t *schedule, const mpi_worker_t *worker, xy_op_id_t *op_p)
 {
     const mpi_coll_t *coll = schedule->coll;

@@ -139,7 +139,8 @@ void mpi_attributes_language(mpi_language_t language)
         env->attributes_by = language;
 }
 
-/* Of the call that has just begun; functions of the program that it calls make calls in C again. */
+/* The language of the call that has just begun; functions of the program that it calls make calls
+ * in C again. */
 static mpi_language_t take_language(void)
 {
     mpi_env_t *env = mpi_env_self();

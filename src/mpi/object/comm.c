@@ -121,8 +121,8 @@ static void bury(mpi_comm_t *comm)
     env->next_buried = (env->next_buried + 1) % XMPI_BURIED;
 }
 
-/* What is left of a communicator once nothing refers to it. Its attributes went with the handle;
- * only world, which is never freed, may still have some when the job has ended. */
+/* Release a reference of a communicator, and free it with the last one. Its attributes went with
+ * the handle; only world, which is never freed, may still have some when the job has ended. */
 void mpi_comm_release(mpi_comm_t *comm)
 {
     if (--comm->references > 0)

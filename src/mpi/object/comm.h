@@ -68,7 +68,7 @@ struct mpi_comm {
     MPI_Info info;
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */
     mpi_session_part_t *session;   /* it comes from this one, held; or NULL */
-    struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
+    struct mpi_settings *settings; /* changed by hints; NULL: the job's */
     /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
      * which side the owner is. Its collective part is what the members of both groups share. */
     mpi_comm_t *merged;

@@ -52,7 +52,8 @@ int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
 int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler);
 int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler);
 
-/* That of MPI_FILE_NULL, which files begin with; errors are raised on MPI_FILE_NULL. */
+/* The error handler of MPI_FILE_NULL, which files begin with; errors are raised on MPI_FILE_NULL.
+ */
 int mpi_errhandler_file_set(MPI_Errhandler errhandler);
 int mpi_errhandler_file_get(MPI_Errhandler *errhandler);
 

@@ -33,7 +33,7 @@ static const char *site_text(const void *site, char *buffer)
 
 void mpi_abort(int code)
 {
-    /* What a shell sees are the low eight bits; a failure must not look like success. */
+    /* A shell sees the low eight bits; a failure must not look like success. */
     if ((code & 0xff) == 0)
         code = 1;
     if (mpi_job && mpi_job->abort)

@@ -64,7 +64,7 @@ void mpi_group_release(mpi_group_t *group)
     }
 }
 
-/* Of the world ranks that are known by now are the members of all groups. */
+/* The rank in the group of each world rank that is known by now: the members of all groups. */
 int *mpi_group_index(const mpi_group_t *group)
 {
     return xy_members_index(mpi_group_members(group), mpi_job_known(mpi_job));

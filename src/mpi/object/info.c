@@ -111,7 +111,7 @@ mpi_info_t *mpi_info_copy(const mpi_info_t *info)
     return copy;
 }
 
-/* What is known of how the program was started; keys that are not known are not there. */
+/* Fill in how the program was started; keys without a known value are left out. */
 static xy_status_t fill_env(mpi_info_t *info, const char *command)
 {
     char number[16], *wdir = getcwd(NULL, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What objects add to the runtime: the settings of the job, and what ranks have made. */
+/* The objects' part of the runtime: the settings of the job, and the objects that ranks have made.
+ */
 #include "mpi/object/object.h"
 
 static uint32_t members_of(const mpi_comm_t *comm)

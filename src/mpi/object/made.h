@@ -21,7 +21,8 @@ typedef struct {
 /* Written before ranks run. */
 extern bool mpi_made_is_noted;
 
-/* Of the calling rank; nothing on threads that are none. Predefined handles are left out. */
+/* Note an object that the calling rank has made; nothing on threads that are none. Predefined
+ * handles are left out. */
 void mpi_made_note(const void *handle, const char *what, const char *call, const void *site);
 void mpi_made_forget(const void *handle);
 

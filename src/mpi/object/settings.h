@@ -23,7 +23,7 @@
 #include "mpi/runtime/runtime.h"
 #include "sched/sched.h"
 
-/* Who moves nonblocking collectives on: see coll/ and nbc/. */
+/* How nonblocking collectives make progress: see coll/ and nbc/. */
 typedef enum { XMPI_PROGRESS_TASKS, XMPI_PROGRESS_NONE, XMPI_PROGRESS_THREADS } mpi_progress_t;
 
 /* Split-tree: a number of levels, or one of these. */
@@ -33,7 +33,7 @@ typedef struct mpi_settings {
     mpi_progress_t progress;
     int split;
     int priority; /* of progress threads, with the order `priority` */
-    /* Of progress threads; NULL: the best by the model. */
+    /* Places and orders of progress threads; NULL: the best by the model. */
     const xy_threads_t *place[XY_COLL_COUNT];
     const xy_order_t *order[XY_COLL_COUNT];
     const xy_coll_algorithm_t *algorithm[XY_COLL_COUNT]; /* forced; NULL: the chooser's */

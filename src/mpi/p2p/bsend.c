@@ -89,8 +89,8 @@ static void release(mpi_request_t *request)
     settle(b);
 }
 
-/* What the copy is sent as: elements, where all are of one kind, so that the receiver's type can
- * be compared. */
+/* The type of the copy: elements, where all are of one kind, so that the receiver's type can be
+ * compared. */
 static mpi_type_t *packed_type(const mpi_type_t *type)
 {
     mpi_type_t *element =
@@ -102,7 +102,7 @@ static mpi_type_t *packed_type(const mpi_type_t *type)
 }
 
 /* Send a packed copy of a message and charge it to the account; the copy is freed when it has left.
- * */
+ */
 static int send_copy(mpi_rank_t *self, mpi_bsend_t *b, const mpi_transfer_t *t, uint64_t bytes)
 {
     char *copy = mpi_buffer_take(self->worker, bytes);
@@ -171,7 +171,7 @@ static bool is_eager(const mpi_transfer_t *t, uint64_t bytes)
     return mpi_remote_is_eager(bytes);
 }
 
-/* That of the communicator, of the session that it comes from, or of the rank. */
+/* The account of the communicator, of the session that it comes from, or of the rank. */
 static mpi_bsend_t *account_of(const mpi_rank_t *self, const mpi_comm_t *comm)
 {
     if (comm->bsend != NULL)

@@ -9,7 +9,7 @@ typedef struct mpi_bsend mpi_bsend_t;
 
 /* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);
-/* What attach, detach and flush do with an account: that of a session. MPI_SUCCESS, or the error
+/* Attach, detach and flush the buffer of an account, such as a session's. MPI_SUCCESS, or the error
  * that was raised (`comm` NULL: as one of no communicator). */
 int mpi_bsend_attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t size);
 int mpi_bsend_detach(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t **place, void *buffer_p,

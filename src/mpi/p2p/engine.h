@@ -25,7 +25,7 @@ typedef struct mpi_p2p_engine {
      * does something else, unless `takes`. */
     mpi_message_t *(*probe)(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                             bool waits, bool takes);
-    /* Of one that is not done: MPI_Cancel of a send or receive, MPI_Request_free. */
+    /* For a request that is not done: MPI_Cancel of a send or receive, MPI_Request_free. */
     void (*cancel)(mpi_rank_t *self, mpi_request_t *request);
     void (*free)(mpi_request_t *request);
     /* The program has completed the request, or knows that it is complete; may be NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What point to point adds to the runtime. */
+/* The point-to-point part of the runtime. */
 #include "mpi/p2p/offload.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/polling.h"

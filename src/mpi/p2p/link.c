@@ -15,7 +15,7 @@ enum { BLOCK = XMPI_CONTEXT_FOREIGN / XMPI_LINKS, MOST_NUMBER = 1 << 20, WHERE_T
 #define FIRST_PAUSE     20e-6
 #define LONGEST_PAUSE   2e-3
 
-/* What both say first. */
+/* The first message of both sides. */
 typedef struct {
     char version[32];
     uint64_t job;
@@ -156,7 +156,7 @@ const char *mpi_link_secret(void)
 
 /* ---- The other processes ---- */
 
-/* What is to be done without the lock. */
+/* Work for after the lock is released. */
 typedef struct {
     int parts[XMPI_PEERS]; /* nothing is expected from there any more */
     int count;
@@ -194,7 +194,7 @@ static void finish(const after_t *after)
         link_number_drop(after->dropped);
 }
 
-/* Those that have connected to this process hear of it when this one knows them. */
+/* Answer processes that have connected, once this one knows them. */
 static void answer_hellos(void)
 {
     for (int p = 1; p <= XMPI_PEERS; p++) {
@@ -554,7 +554,8 @@ int mpi_link_of(const mpi_group_t *group)
 
 /* ---- Contexts ---- */
 
-/* Of the half of this job, which is the lower one where its number is, a part for each process. */
+/* A new context from the half of this job, which is the lower one where its number is: a part for
+ * each process. */
 uint32_t mpi_link_context_new(int number, int count)
 {
     link_t *link = &links.all[number];

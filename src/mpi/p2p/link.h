@@ -53,7 +53,7 @@ int mpi_link_await(uint64_t id, int there, char why[XY_WHY_SIZE]);
 int mpi_link_find(uint64_t id, int there);
 /* The link that a process of another job belongs to. */
 int mpi_link_to(int process);
-/* Of the two jobs of a link, is this the second? The other one says that it is not. */
+/* Is this the second of the two jobs of a link? The other one says that it is not. */
 bool mpi_link_is_high(int link);
 
 /* The rank of the job of `process` that has that number there, and is there; -1: too many are

@@ -12,7 +12,7 @@
 
 typedef enum { TAKE, GIVE, DROP } what_t;
 
-/* What travels. */
+/* A message about link numbers. */
 typedef struct {
     uint64_t job;
     uint32_t what;

@@ -46,7 +46,7 @@ __attribute__((noinline, cold)) void mpi_probers_ready(mpi_rank_t *rank)
     }
 }
 
-/* Which rank of the job that is: the communicator is known by its context alone. -1: it is gone. */
+/* The sender's rank in the job: the communicator is known by its context alone. */
 static int sender_of(const mpi_rank_t *to, const xy_envelope_t *envelope)
 {
     for (const mpi_comm_t *comm = to->comms; comm != NULL; comm = comm->next)
@@ -302,8 +302,8 @@ FAST bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, u
     return false;
 }
 
-/* Of an eager packet: the bytes are in it, and `pointer` is where the sender called. Otherwise they
- * are in the buffer `pointer`, and that is the first word. */
+/* Marks of an eager packet: the bytes are in it, and `pointer` is the sender's call site. Otherwise
+ * they are in the buffer `pointer`, and that is the first word. */
 enum { EAGER_INSIDE = 1, MESSAGE_READY = 2 /* of a ready send */ };
 
 static inline const void *site_of(const mpi_packet_t *packet)

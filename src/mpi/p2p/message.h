@@ -90,7 +90,7 @@ extern const mpi_completion_t mpi_completion_null_peer;
 /* `m`, which is in no queue, waits for the program's Mrecv. */
 void mpi_message_take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm);
 
-/* What there is without an engine, for one that does something before or after it (engine.h). A
+/* The functions without an engine, for one that does something before or after them (engine.h). A
  * send that is cancelled completes, whether or not it has been received. */
 bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                     mpi_request_t *request);
@@ -134,7 +134,7 @@ void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 /* Free the messages that no rank received, and the pools. */
 void mpi_messages_cleanup(mpi_job_t *job);
-/* Those that the rank has not received: it has ended. */
+/* Drop the messages that the rank has not received: it has ended. */
 void mpi_messages_drop(mpi_rank_t *rank);
 
 #endif

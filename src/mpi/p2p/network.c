@@ -73,7 +73,7 @@ static struct {
 } network = {.lock = PTHREAD_MUTEX_INITIALIZER, .ask_lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local bool is_driver; /* this is one of the threads */
-/* Who polls on this thread, and may handle letters; NULL: none may. */
+/* The worker that polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
 
 /* ---- What goes ---- */
@@ -157,7 +157,7 @@ void mpi_network_send_news(int process, const void *bytes, size_t size)
     send_service(process, NEWS, 0, bytes, size);
 }
 
-/* What does not fit into a short message is cut. */
+/* Send a quiet message; text that does not fit into a short message is cut. */
 void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *text)
 {
     remote_head_t head = {.kind = QUIET};
@@ -385,14 +385,14 @@ void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand)
     post(worker, &errand->mail);
 }
 
-/* What another job may say: its hello, what it is asked for, and what it asks for. */
+/* May another job send such a message? Its hello, answers to questions, and questions. */
 static bool is_for_others(int kind)
 {
     return kind == HELLO || kind == WHERE || kind == HERE || kind == ASK_PORT || kind == TOLD;
 }
 
 /* Handle a message that is for the process and no rank; malformed ones of other jobs are dropped.
- * */
+ */
 static void on_service(int from, const remote_head_t *head, const char *data, size_t size)
 {
     mpi_quiet_t quiet;
@@ -429,7 +429,7 @@ static void count_handled(int from)
         atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
 }
 
-/* What lies in the mailbox comes first. */
+/* Deliver at once, unless older messages are in the mailbox. */
 static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const char *data,
                     mpi_request_t **met_p)
 {
@@ -705,7 +705,7 @@ xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net, bool is_hub)
     if (job->net == NULL)
         job->net = net;
     if (!is_hub)
-        xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
+        xy_pool_outside_add(job->pool, 1); /* messages from there may wake any rank */
     code = start_thread(job, driver);
     driver->is_running = code == 0;
     if (code == 0)

@@ -30,9 +30,9 @@ static struct {
     uint64_t sent, handled; /* sums of the round */
     mpi_quiet_t *first;     /* [processes]: of the first round */
     double asked;           /* when */
-    int wanted_by;          /* who wants to know where the ranks here are; -1: none */
+    int wanted_by;          /* process that wants to know where the ranks here are; -1: none */
     bool is_over;           /* ... because no rank will ever move */
-    int revived;            /* which process is asked */
+    int revived;            /* number of the process that is asked */
     char cause[CAUSE];
     uint32_t wakes; /* when this process was last quiet, and said so */
     bool is_told;
@@ -88,7 +88,7 @@ static void take(int p, const mpi_quiet_t *q)
 }
 
 /* Begin a round of questions whether processes are quiet, and answer for this one. Under the lock.
- * */
+ */
 static void ask_all(step_t step)
 {
     mpi_quiet_t question = {.kind = XMPI_QUIET_ASK, .round = ++quiet.round}, own;
@@ -117,7 +117,7 @@ static void ask_for_lines(step_t step, quiet_kind_t kind)
 
 /* ---- Ranks that may continue after all ---- */
 
-/* What is to be let continue here, on the worker. */
+/* Revive ranks here, on the worker. */
 typedef struct {
     remote_errand_t errand; /* must be first */
     int from;

@@ -21,7 +21,7 @@
 
 #include "mpi/runtime/runtime.h"
 
-/* Of this process; messages for ranks. */
+/* The counts of this process; messages for ranks. */
 typedef struct {
     _Atomic uint64_t sent, handled;
     _Atomic int pieces; /* of large messages, on their way */

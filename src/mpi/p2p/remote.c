@@ -13,7 +13,7 @@ enum { PIECE = 1 << 20, PIECES_AHEAD = 2 };
 
 mpi_request_t mpi_remote_sender;
 
-/* What is given with its RTS: beyond this size, a receiver that has to unpack it would need much
+/* Limits of data that goes with its RTS: beyond them, a receiver that has to unpack would need much
  * memory at once, and asking first costs little. Its numbers differ from those of pieces. */
 enum { EARLY_LIMIT = 16 << 20, EARLY_LIMIT_NEAR = 256 << 10, EARLY = 1 << 26 };
 
@@ -369,8 +369,8 @@ static void taken(piece_t *piece)
     }
 }
 
-/* What was given with its RTS, `bytes` under `number`; all of it, whatever the receive has room
- * for. Without a receive it is scrap. */
+/* Take the data that came with its RTS, `bytes` under `number`; all of it, whatever room the
+ * receive has. Without a receive it is scrap. */
 static void take_early(int from, uint64_t number, uint64_t bytes, mpi_request_t *receive)
 {
     piece_t *piece = memory_or_abort(sizeof(*piece));

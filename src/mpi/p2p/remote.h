@@ -206,8 +206,8 @@ void mpi_network_send_hello(int process, const void *data, size_t size);
 void mpi_network_send_link(int process, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */
 void mpi_network_count_pieces(int change);
-/* What was given with its RTS is taken: to its sender that is like a message, which is handled when
- * it has been given (GAVE). */
+/* Count data that came with its RTS and is taken: to its sender that is like a message, which is
+ * handled when it has been given (GAVE). */
 void mpi_network_count_take(void);
 /* Ask another process for a word about something of its own, for reports: mpi_far_t.answer there.
  * False: it does not answer in time. Not inside an event of the network. */

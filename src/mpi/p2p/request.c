@@ -262,7 +262,7 @@ int mpi_request_raise(const mpi_request_t *request)
                          "an element of the receive%s; give the same types in both",
                          mpi_comm_describe_rank(request->comm, o->source, peer),
                          (unsigned long long)o->bytes, places);
-    if (strstr(request->call.name, "eighbor") == NULL) /* those have tags of the library */
+    if (strstr(request->call.name, "eighbor") == NULL) /* those use tags of the library */
         snprintf(tag, sizeof(tag), " with tag %d", o->tag);
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
                      "the message from %s%s has %llu bytes; the receive has room for %llu%s",

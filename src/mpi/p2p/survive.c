@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ranks have failed and which communicators are revoked. */
+/* The failed ranks and the revoked communicators. */
 #include "mpi/p2p/survive.h"
 
 #include <pthread.h>

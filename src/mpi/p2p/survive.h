@@ -118,7 +118,7 @@ void mpi_survive_leave(mpi_rank_t *self);
 
 /* Has any rank failed, or any communicator been revoked? */
 bool mpi_survive_has_notices(void);
-/* All that has come from the process of a rank is in the mailboxes: the number of this end, 0: not
+/* The end of the messages from a rank's process, which are all in the mailboxes: its number, 0: not
  * yet; and how many of them there are. */
 int mpi_survive_end_of(int world);
 int mpi_survive_ends(void);

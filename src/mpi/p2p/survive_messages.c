@@ -81,8 +81,7 @@ static void look_at_waiter(const mpi_waiter_t *waiter)
         look_at(waiter->waits[i]);
 }
 
-/* Of a message: will its sender give no more of it? A rank of a live process that has ended does.
- */
+/* Will the sender of a message give no more of it? A rank of a live process that has ended does. */
 static bool is_gone(const mpi_rank_t *rank, int world)
 {
     return mpi_survive_is_over(rank->worker, world) ||
@@ -92,7 +91,7 @@ static bool is_gone(const mpi_rank_t *rank, int world)
 typedef struct {
     remote_errand_t errand; /* must be first */
     mpi_worker_t *worker;
-    int ends; /* whose letters are before this in the mailbox */
+    int ends; /* processes whose letters come before this in the mailbox */
 } look_t;
 
 /* On a worker, or at its gate: end what waits in vain there. */
@@ -156,7 +155,7 @@ static bool send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes, mpi_
     return false;
 }
 
-/* What has come is received, unless the communicator was revoked. */
+/* Receive arrived messages, unless the communicator was revoked. */
 static void receive(mpi_rank_t *self, mpi_request_t *request)
 {
     int error = mpi_survive_error(request->comm, request->peer);
@@ -179,7 +178,7 @@ bool mpi_survive_again(mpi_request_t *request)
     return request->is_done && request->completion.error == MPI_SUCCESS;
 }
 
-/* The one that was started first. */
+/* The pending request that was started first. */
 static mpi_request_t *next_pending(const mpi_rank_t *self, const mpi_comm_t *comm)
 {
     mpi_request_t *found = NULL;

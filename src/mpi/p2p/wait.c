@@ -80,9 +80,9 @@ static bool is_wildcard(MPI_Request handle)
     return r->kind == XMPI_KIND_RECV && r->peer == MPI_ANY_SOURCE;
 }
 
-/* Of the receives from any source that are done, the one whose message came first; `first` is one
- * of them. Programs rely on it that have several at a time: the last message of a sender must not
- * be seen before the others. */
+/* Choose among the complete receives from any source the one whose message came first; `first` is
+ * one of them. Programs rely on it that have several at a time: the last message of a sender must
+ * not be seen before the others. */
 static __attribute__((noinline)) int find_earliest(int count, const MPI_Request requests[],
                                                    int first)
 {

@@ -100,7 +100,7 @@ static int check_op(mpi_win_t *win, MPI_Op handle, bool has_result, const mpi_op
     return MPI_SUCCESS;
 }
 
-/* What `u` does to elements of the target's type. */
+/* Check the operation of `u` against the elements of the target's type. */
 static int check_element(const rma_operation_t *o, rma_update_t *u)
 {
     u->type = rma_element_of(o->target.type);
@@ -180,7 +180,7 @@ static int accumulate_nothing(mpi_rank_t *self, rma_operation_t *o, const argume
 }
 
 /* Check the arguments of an accumulate call and do it, here or far away; returns an MPI error code.
- * */
+ */
 static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a)
 {
     rma_update_t u = {.updates = &o->win->shared->targets[o->rank].updates,

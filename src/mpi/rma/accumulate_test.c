@@ -194,7 +194,7 @@ static void copy_one(const mpi_type_t *type, char *to, const char *from)
     mpi_type_copy(to, 1, type, from, 1, type, &bytes);
 }
 
-/* What the target and the result must become: `t` and `r` are their memories. */
+/* Compute the target and the result in a plain way: `t` and `r` are their memories. */
 static void plainly(const rma_update_t *u, const data_t *target, const data_t *origin,
                     const data_t *result, char *t, char *r)
 {

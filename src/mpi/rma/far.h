@@ -61,7 +61,7 @@ typedef enum {
 /* The fields of a letter in its head (remote_head_t: `flags` is the kind). */
 typedef struct {
     uint64_t window;  /* mpi_win_t of the receiver; of an answer: what it was asked for */
-    uint64_t id;      /* what the answer is for: rma_pending_t or rma_answers_t of the origin */
+    uint64_t id;      /* identifies the answer: rma_pending_t or rma_answers_t of the origin */
     uint64_t address; /* in the process of the target */
     int64_t count;    /* elements of the type */
     uint64_t offset;  /* of the first byte, among the data bytes of all of them; FIND: the end */
@@ -170,7 +170,7 @@ void rma_far_swap(mpi_rank_t *self, rma_operation_t *o, const void *origin, cons
 /* Is [low, high) attached by `target` of a dynamic window? Asks it. */
 bool rma_far_is_attached(mpi_win_t *win, int target, uint64_t low, uint64_t high, bool has_holes);
 
-/* What comes next, to `target`, says that all before it is done. */
+/* Let the next message to `target` say that all before it is done. */
 void rma_far_follow(mpi_win_t *win, int target);
 
 /* Messages with the data of large operations: `over` is called when it has come, with `extra` in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What letters of other processes ask of members here: see far.h. On the worker of the member, or,
- * while its ranks compute, at its gate; nothing here waits.
+ * Serve the requests of other processes to members here: see far.h. On the worker of the member,
+ * or, while its ranks compute, at its gate; nothing here waits.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void answer(const letter_t *l, uint64_t value)
     rma_far_reply(l->process, world_of(l), RMA_FAR_ANSWER, &wire, NULL, 0);
 }
 
-/* What an operation `name` fetches. */
+/* Send the data that operation `name` fetches. */
 static void give(const letter_t *l, const char *name, const void *data, size_t size)
 {
     rma_far_wire_t wire = {

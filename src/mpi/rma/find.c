@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operation needs of a window: an epoch, and the memory of its target. */
+/* Find an operation's epoch and the memory of its target. */
 #include <string.h>
 
 #include "mpi/rma/calls.h"
@@ -294,7 +294,7 @@ int impl_win_detach(MPI_Win handle, const void *base)
 
     if (error != MPI_SUCCESS)
         return error;
-    if (base == NULL) /* what MPI_Win_attach of no bytes may have had */
+    if (base == NULL) /* possible after MPI_Win_attach of no bytes */
         return MPI_SUCCESS;
     t = &win->shared->targets[win->rank];
     rma_guard_acquire(&t->regions_guard);

@@ -326,7 +326,7 @@ static void granted_here(remote_errand_t *errand)
 }
 
 /* Acquire a lock in a window of several processes, here and by letters, and wait for all answers.
- * */
+ */
 static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
 {
     rma_answers_t answers;
@@ -627,7 +627,8 @@ static void complete(mpi_win_t *win, int target, bool is_local)
         rma_look(win);
 }
 
-/* Of far targets; locally: what comes back has come, and all buffers are free. */
+/* Complete the operations on far targets; locally: their results have come, and all buffers are
+ * free. */
 static void complete_far(mpi_win_t *win, int target, bool is_local)
 {
     rma_note(win, target == RMA_EVERYWHERE ? MPI_UNDEFINED : target);

@@ -56,7 +56,7 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
         rma_watch->operation(self, o->win, o->rank, o->target.address,
                              o->target.bytes > 0 ? o->target.count : 0, o->target.type, o->op);
     if (mpi_is_watched(self)) {
-        /* Of the program, although the window's communicator is hidden from it. */
+        /* A message of the program, although the window's communicator is hidden from it. */
         mpi_monitor_message(self, target, win->comm->context & ~XMPI_CONTEXT_SHADOW, there + back);
         mpi_account_bytes(self, there + back);
         mpi_live_sent(self, 1, there + back);

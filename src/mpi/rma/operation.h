@@ -107,11 +107,10 @@ static inline bool rma_is_open(const mpi_win_t *win, int target)
            rma_is_reached(win, target);
 }
 
-/* What most calls pass, seen to be right in a few instructions: `count` elements of a predefined
+/* The short way of most calls, checked in a few instructions: `count` elements of a predefined
  * type, without padding (`is_one`: it is one element, which may have some behind), inside the
- * window. Their address at the target;
- * NULL: the long way finds out what is wrong, or that nothing is. Only without monitor, trace and
- * virtual time. */
+ * window. Returns their address at the target; NULL: the long way finds the error, or that there is
+ * none. Only without monitor, trace and virtual time. */
 static inline __attribute__((always_inline)) char *rma_fast(const mpi_rank_t *self, MPI_Win handle,
                                                             int target, MPI_Aint disp,
                                                             int64_t count, bool is_one,

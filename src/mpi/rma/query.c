@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank can ask of a window and keep with it: attributes, name, group, error handler. */
+/* Queries of a window, and data kept with it: attributes, name, group, error handler. */
 #include <string.h>
 
 #include "mpi/rma/calls.h"
@@ -137,8 +137,9 @@ int impl_win_call_errhandler(MPI_Win handle, int errorcode)
 
 /* ---- Memory of others ---- */
 
-/* What a query of `rank` gives. MPI_PROC_NULL means the lowest rank that has memory, also one of
- * another process, so that all members get the same part or none. NULL: there is no such rank. */
+/* Find the place that a query of `rank` returns. MPI_PROC_NULL means the lowest rank that has
+ * memory, also one of another process, so that all members get the same part or none. NULL: there
+ * is no such rank. */
 static const rma_place_t *find_place(const mpi_win_t *win, int rank)
 {
     static const rma_place_t none = {NULL, 0, 1};

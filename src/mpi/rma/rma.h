@@ -114,7 +114,7 @@ typedef struct {
     xy_vec_t regions; /* of rma_region_t, by address */
     /* Under rma_shared_t.guard: */
     int sharers;                /* shared locks, without those of MPI_Win_lock_all */
-    int owner;                  /* who has the exclusive lock; -1: none */
+    int owner;                  /* rank with the exclusive lock; -1: none */
     rma_waiter_t *first, **end; /* in the order of their calls */
 } rma_target_t;
 
@@ -152,7 +152,7 @@ typedef struct {
     bool has_lost;             /* something for a rank that has failed was lost */
 } rma_far_t;
 
-/* Which epoch the member has opened as an origin. */
+/* The epoch that the member has opened as an origin. */
 typedef enum {
     RMA_ACCESS_NONE,
     RMA_ACCESS_FENCE,      /* MPI_Win_fence was called, and nothing was done since: other epochs */
@@ -336,10 +336,10 @@ typedef struct {
     char call[48];
 } rma_told_t;
 
-/* What looks at the operations of ranks that are watched, when they are done: where `count`
- * elements of `type` are at the target, and the operation of MPI_Accumulate and its like, or NULL;
- * at their completion at a target or RMA_EVERYWHERE, before other ranks hear of it (`is_local`:
- * only for the caller's own buffers); and when an exposure epoch of MPI_Win_post ends. */
+/* Callbacks of a watch on the operations of ranks: where `count` elements of `type` are at the
+ * target, and the operation of MPI_Accumulate and its like, or NULL; at their completion at a
+ * target or RMA_EVERYWHERE, before other ranks hear of it (`is_local`: only for the caller's own
+ * buffers); and when an exposure epoch of MPI_Win_post ends. */
 typedef struct {
     void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                       int64_t count, mpi_type_t *type, const mpi_op_t *op);
@@ -350,7 +350,7 @@ typedef struct {
     void (*request)(mpi_win_t *win, int target, mpi_request_t *request);
     void (*settle)(mpi_win_t *win, int target, bool is_local);
     void (*exposed)(mpi_win_t *win);
-    /* What the watch of process `from` says to member `win` of this one, behind the operations of
+    /* A message of the watch of process `from` to member `win` of this one, after the operations of
      * `origin` that it is about. */
     void (*told)(mpi_win_t *win, int from, int origin, const rma_told_t *told);
 } rma_watch_t;
@@ -378,8 +378,8 @@ void rma_locks_init(rma_shared_t *shared);
  * time, wait for all. RMA_EVERYWHERE: on all targets. */
 enum { RMA_EVERYWHERE = -1 };
 void rma_settle(mpi_win_t *win, int target, bool is_local);
-/* Those on far members: what they return has come, and the buffers are the program's again; and, in
- * addition, they are done at `target`. Park. */
+/* Wait for operations on far members: their results have come, and the buffers are the program's
+ * again; and, in addition, they are done at `target`. Park. */
 void rma_far_settle(mpi_rank_t *self, mpi_win_t *win);
 void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target);
 /* The shared data of the members of one process, for a window of `size` members, of which `members`

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What only the inside can see: which addresses operations get, compared with a byte by byte
+ * Tests that need the inside: the addresses that operations get, compared with a byte by byte
  * search; epochs that operations are checked against; and every allocation of a window failing.
  */
 #include "mpi/p2p/testing.h"
@@ -205,7 +205,7 @@ static void epochs(int rank, int size)
     MPI_Win_fence(0, handle);
     CHECK(rma_check_passive(win, other) == MPI_ERR_RMA_SYNC);
     CHECK(rma_check_access(win, other) == MPI_SUCCESS);
-    /* What was done has to be completed by a fence. */
+    /* The operation needs a fence to complete it. */
     copy = handle;
     CHECK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, handle) == MPI_ERR_RMA_SYNC);
     CHECK(MPI_Win_lock_all(0, handle) == MPI_ERR_RMA_SYNC);

@@ -48,7 +48,7 @@ static meeting_t *meeting_new(const mpi_comm_t *parent, uint32_t context, int fl
     return m;
 }
 
-/* What the members here share. */
+/* The data that the members here share. */
 static rma_shared_t *join(const mpi_comm_t *parent, uint32_t context, int flavor)
 {
     meeting_t **link = &meetings, *m;

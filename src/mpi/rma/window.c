@@ -247,7 +247,7 @@ static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info i
 
 /* ---- The calls ---- */
 
-/* What all of them ask of their arguments. */
+/* Check the arguments that all window constructors have. */
 static int check_arguments(MPI_Comm handle, MPI_Aint size, MPI_Aint unit, MPI_Info info,
                            const MPI_Win *win, mpi_comm_t **comm_p)
 {

@@ -26,8 +26,8 @@
 
 typedef struct mpi_account mpi_account_t;
 
-/* Who has entered a collective last so far. The members of a communicator share a few of these, one
- * for each collective that may be open; times only grow, so that none is ever cleared. */
+/* The last rank so far to enter a collective. The members of a communicator share a few of these,
+ * one for each collective that may be open; times only grow, so that none is ever cleared. */
 typedef struct mpi_meeting {
     _Atomic uint64_t time;
     _Atomic(const void *) site;

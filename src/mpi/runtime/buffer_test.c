@@ -43,7 +43,8 @@ static int by_address(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* What one worker gives back, another takes: nearly all of it, as less than a batch stays. */
+/* Buffers that one worker gives back are used by another: nearly all of them, as less than a batch
+ * stays. */
 static void test_buffers_are_used_again(void **state)
 {
     mpi_job_t *job = job_new();

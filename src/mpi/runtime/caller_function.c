@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which MPI function a program has called, from the return address alone: messages need not carry
- * its name. In front of the return address is the call; its target is a stub of the linkage table,
- * which jumps to the address in a slot:
+ * Find the MPI function that a program has called, from the return address alone: messages need not
+ * carry its name. In front of the return address is the call; its target is a stub of the linkage
+ * table, which jumps to the address in a slot:
  *
  *   call   MPI_Isend@plt          jmp   *slot          slot: the function of the library
  */

@@ -62,7 +62,8 @@ static bool is_seen(const mpi_finding_t *f)
     return false;
 }
 
-/* That of the same place, or with the same words where no place is known; NULL: there is none. */
+/* The earlier finding at the same place, or with the same words where no place is known; NULL:
+ * there is none. */
 static waiting_t *find_waiting(const waiting_t *like)
 {
     for (size_t i = 0; i < waiting.count; i++) {

@@ -59,9 +59,9 @@ typedef struct {
     bool is_error;       /* ends the job with --check; the others are warnings */
     bool ends_job;       /* ... and without it */
     const char *summary; /* a clause */
-    const char *rule;    /* what the standard demands, or how it is found; sentences */
+    const char *rule;    /* the rule of the standard, or the method of detection; sentences */
     const char *cure;    /* the same */
-    const char *limits;  /* what is not found; "": nothing known */
+    const char *limits;  /* cases that are not found; "": none known */
     const char *example; /* a program of tests/bugs; "": none */
     bool is_plain;       /* found without --check, too */
 } mpi_finding_class_t;

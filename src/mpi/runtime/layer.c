@@ -7,7 +7,7 @@ mpi_dispatch_t mpi_dispatch;
 
 static const mpi_layer_t *const none[] = {NULL};
 static const mpi_layer_t *const *all = none;
-/* Those of them that help idle workers: a worker that polls asks them again and again. */
+/* Layers that help idle workers: a worker that polls asks them again and again. */
 enum { MOST_HELPERS = 8 };
 static bool (*helpers[MOST_HELPERS + 1])(mpi_worker_t *worker);
 

@@ -20,7 +20,7 @@ uint64_t mpi_live_since(void)
     return since;
 }
 
-/* Those of before belong to another look. */
+/* Forget times of an earlier observation. */
 static void reset(mpi_live_t *live)
 {
     atomic_store_explicit(&live->entered, 0, memory_order_relaxed);

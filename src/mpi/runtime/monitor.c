@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What one rank has sent to another on one communicator, in one span of the run. */
+/* The messages of one rank to another on one communicator, in one span of the run. */
 typedef struct mpi_monitor_record {
     uint64_t pair;
     uint32_t span;    /* in the rank's list of spans */
@@ -268,7 +268,7 @@ void mpi_monitor_phase(mpi_rank_t *self)
 
 /* ---- What was counted ---- */
 
-/* What goes to other jobs is not in the matrix. */
+/* Add the records of a rank; messages to other jobs are left out. */
 static xy_status_t collect_rank(const mpi_job_t *job, int rank, xy_traffic_t *t)
 {
     const monitor_t *m = job->ranks[rank].monitor;

@@ -54,8 +54,8 @@ static uint64_t random_next(uint64_t *state)
     return *state >> 33;
 }
 
-/* Whatever is sent to whom, on which communicator, in which phase: all of it is counted once, and
- * what was taken is not given again. */
+/* Each message, to any rank, on any communicator, in any phase, is counted once, and counts that
+ * were taken are not given again. */
 static void test_every_message_is_counted(void **state)
 {
     enum { RANKS = 50, ROUNDS = 5 };

@@ -46,7 +46,7 @@ static inline void mpi_event_tell(mpi_rank_t *rank, mpi_event_t event)
         rank->listener->happened(rank, &event);
 }
 
-/* Of ranks that are observed: each enters a call, which it has noted, or has left it. NULL: not
+/* Callbacks for observed ranks: each enters a call, which it has noted, or has left it. NULL: not
  * called. Written before ranks run. */
 extern void (*mpi_call_watch)(mpi_rank_t *self);
 

@@ -21,7 +21,7 @@ enum { COMM_SPINS = 10 };
 mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
 
-/* What the pool calls with; set once, before it runs. */
+/* The arguments of the pool's callbacks; set once, before it runs. */
 static mpi_job_config_t config;
 
 static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
@@ -42,7 +42,7 @@ void mpi_job_stuck(void)
 
 static void stuck(xy_pool_t *pool)
 {
-    if (mpi_job->processes > 1) /* what comes from others may wake a rank: they find out together */
+    if (mpi_job->processes > 1) /* messages from others may wake a rank: they find out together */
         return;
     if (mpi_job->reviver != NULL && mpi_job->reviver->revive(XMPI_REVIVE_ALL, NULL)) {
         xy_pool_unstick(pool);
@@ -129,7 +129,7 @@ static xy_status_t create_rank(mpi_job_t *job, int r)
     return xy_match_init(&rank->match);
 }
 
-/* Those that may be spawned cost no memory before. */
+/* Create the ranks; those that may be spawned later cost no memory before. */
 static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
     job->ranks = mmap(NULL, ranks_bytes(job), PROT_READ | PROT_WRITE,
@@ -178,7 +178,8 @@ void mpi_job_know(mpi_job_t *job, int rank)
         continue;
 }
 
-/* What threads of the rank before it had, too. */
+/* Prepare a rank for another process image; counts by threads of the previous one are cleared as
+ * well. */
 xy_status_t mpi_rank_renew(mpi_rank_t *rank)
 {
     if (rank->worker != NULL) {

@@ -27,11 +27,11 @@
 #define XMPI_CONTEXT_SHADOW      0x80000000u
 #define XMPI_CONTEXT_NEIGHBORS   0x40000000u
 #define XMPI_CONTEXT_PARTITIONED 0x20000000u
-/* Of collectives between processes. */
+/* Contexts of collectives between processes. */
 #define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
 /* Contexts of communicators are below; each process makes them in a part of that of its own. */
 #define XMPI_CONTEXT_END XMPI_CONTEXT_PARTITIONED
-/* Those of communicators with ranks of another job are the upper half of them: see p2p/link.h. */
+/* Communicators with ranks of another job have the upper half of the contexts: see p2p/link.h. */
 #define XMPI_CONTEXT_FOREIGN (XMPI_CONTEXT_END / 2)
 #define XMPI_CONTEXT_BITS    (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
 
@@ -92,7 +92,7 @@ static inline bool mpi_phase_is_running(mpi_rank_phase_t phase)
     return phase == XMPI_RANK_RUNNING || phase == XMPI_RANK_IN_OPERATION;
 }
 
-/* Who looks at a rank: bits of `observed` and `watched`. */
+/* Observers of a rank: bits of `observed` and `watched`. */
 typedef enum {
     XMPI_LOOK_RECORD = 1, /* a trace, a listener, an account, a monitor or --check */
     XMPI_LOOK_LIVE = 2    /* someone outside, for a while (live.h); set and cleared by any thread */
@@ -127,13 +127,13 @@ struct mpi_rank {
     struct mpi_thread *main_thread; /* the rank itself, on a thread of its own; or NULL */
     xy_match_t match;
     mpi_comm_t *comm_world, *comm_self;
-    mpi_comm_t *comms;             /* all that it has */
+    mpi_comm_t *comms;             /* its communicators */
     struct process *process;       /* src/process: its image, environment, streams */
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */
     struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
     struct mpi_account *account;   /* counts its time (account.h), or NULL */
-    struct mpi_live *live;         /* what it does now, for those who look (live.h), or NULL */
+    struct mpi_live *live;         /* its current call, for observers (live.h), or NULL */
     uint8_t watched;               /* of mpi_look_t: what it sends is looked at */
     double computed, carried;      /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
@@ -141,15 +141,14 @@ struct mpi_rank {
     const struct mpi_topic *topic; /* of its next agreement (coll.h); or NULL */
     /* Messages that Mprobe took and that have not been received, in that order. */
     struct mpi_message *first_taken, *last_taken;
-    int appnum;                /* which program of the job, or of its spawn */
+    int appnum;                /* number of its program in the job, or in its spawn */
     struct mpi_origin *origin; /* of a rank that was spawned (dynamic/); NULL: it was not, */
     mpi_comm_t *parent;        /* and what it has to those who did it, until it is freed */
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
 
-/* What waits for a worker's poll function, most recent first: lists that belong to a layer above.
- */
+/* Mail for a worker's poll function, most recent first: lists that belong to a layer above. */
 typedef enum {
     XMPI_MAIL_FINISHED, /* collectives of its ranks that others have finished */
     XMPI_MAIL_THREADS,  /* progress threads with news */
@@ -187,7 +186,7 @@ struct mpi_worker {
     struct mpi_pooled *free_calls; /* memory of nonblocking collectives that are complete */
     void *spare; /* memory that a collective needed last and the next one may take */
     size_t spare_size;
-    struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
+    struct mpi_trace *trace;                 /* its trace; or NULL */
     void *free_buffers[XMPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[XMPI_BUFFER_CLASSES];
     _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
@@ -264,7 +263,7 @@ struct mpi_job {
     struct mpi_settings *settings;      /* of communicators without hints */
     const int *const *thread_worker_of; /* see mpi_job_config_t */
     bool has_progress_threads; /* they move collectives, unless a communicator says otherwise */
-    bool measures;             /* what ranks do between start and Wait */
+    bool measures;             /* computation of ranks between start and Wait */
     size_t eager_limit;        /* bytes; above: rendezvous, one copy */
     size_t eager_between;      /* ... to another process, where its transport sends more at once */
     /* Buffers of eager messages that one worker gave back and another may take: buffer.c. */
@@ -390,14 +389,15 @@ typedef struct {
     int workers;                  /* communication cores included, which come last */
     int comm_workers;
     const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
-    bool measures;                       /* what ranks do between start and Wait */
+    bool measures;                       /* computation of ranks between start and Wait */
     bool yield_on_start;
     /* Where progress threads live: for each place, as in xy_threads_all, the worker of each rank's;
      * NULL: on communication cores, or with their ranks. Kept, not copied. */
     const int *const *thread_worker_of;
     bool is_traced;       /* mpi_trace_start follows */
     const int *worker_of; /* [capacity]; those of ranks in other processes are not read */
-    /* Of a job with several processes, which all are given the same `size`; 0 processes: one. */
+    /* The processes of a job that has several, which all are given the same `size`; 0 processes:
+     * one. */
     int process, processes;
     const int *process_of;    /* [capacity]; kept as long as the job */
     const char *const *hosts; /* [processes], or NULL; kept, not copied */
@@ -484,7 +484,7 @@ static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void 
 {
     self->call.name = name;
     self->call.caller = site;
-    self->call.comm = NULL; /* that of the call before may be gone */
+    self->call.comm = NULL; /* that of the previous call may be gone */
     if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_observe_enter(self);
 }

@@ -33,7 +33,7 @@ typedef struct mpi_thread {
     struct mpi_thread *next; /* of the rank */
 } mpi_thread_t;
 
-/* Of the calling thread; NULL: it has not called MPI, or it is a worker. */
+/* The calling thread; NULL: it has not called MPI, or it is a worker. */
 extern _Thread_local mpi_thread_t *mpi_thread_here __attribute__((tls_model("initial-exec")));
 
 /* The highest level of MPI_Init_thread that this job has. */

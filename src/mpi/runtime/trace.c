@@ -50,7 +50,7 @@ struct mpi_trace {
     size_t site_room, site_count;
 };
 
-/* Of the job; set before it runs. */
+/* The trace of the job; set before it runs. */
 static struct {
     xy_trace_t *file;
     mpi_trace_t **workers;
@@ -60,14 +60,14 @@ static struct {
     uint64_t long_ticks; /* LONG */
     char *path;          /* absolute: the program may change its directory */
     pid_t pid;
-    /* Which messages. */
+    /* The recorded messages. */
     bool no_messages;
     uint64_t least_bytes;
     xy_bitset_t ranks; /* no bits: all */
 } all;
 
 /* The label of a name in the trace, cached by its address; XY_TRACE_NO_LABEL if the cache is full.
- * */
+ */
 static uint32_t label_of(mpi_trace_t *trace, const char *name)
 {
     size_t h = (size_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -170,8 +170,8 @@ static void unlock(mpi_trace_t *trace)
     atomic_store_explicit(&trace->holder, NULL, memory_order_release);
 }
 
-/* What the worker's thread has waited for a core since the last call, in ns. System calls of the
- * kernel: it may be a rank's turn, whose files these are not. */
+/* The time for which the worker's thread has waited for a core since the last call, in ns. System
+ * calls of the kernel: it may be a rank's turn, whose files these are not. */
 static uint64_t delay_of(mpi_trace_t *trace)
 {
     const xy_worker_t *worker = xy_worker_self();
@@ -512,7 +512,7 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
     return st;
 }
 
-/* What every core is doing right now is the last of its row. */
+/* End each core's row with its current state. */
 static void put_last(void)
 {
     for (int w = 0; w < all.count; w++)

@@ -38,9 +38,9 @@ typedef struct {
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
 /* In virtual time the clock of the job records calls instead (clock.h). */
 void mpi_trace_virtual(mpi_job_t *job);
-/* Which point-to-point messages are recorded: "all" (also NULL), "none", a size (those with at
- * least so many bytes), "ranks:LIST" (those from or to these ranks). Before mpi_trace_start.
- * EUSAGE: none of these. */
+/* The point-to-point messages to record: "all" (also NULL), "none", a size (those with at least so
+ * many bytes), "ranks:LIST" (those from or to these ranks). Before mpi_trace_start. EUSAGE: none of
+ * these. */
 xy_status_t mpi_trace_filter(const char *which, int size);
 /* The job has ended: close and rename. Nothing to do without a trace. */
 xy_status_t mpi_trace_finish(void);

@@ -34,7 +34,7 @@ static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
     return graph;
 }
 
-/* What a node sends; a weight is an amount. */
+/* List the edges out of a node; a weight is an amount. */
 static xy_status_t dist_own(const void *arg, int rank, xy_vec_t *entries)
 {
     const mpi_topology_t *graph = arg;
@@ -59,7 +59,8 @@ static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
     return st;
 }
 
-/* What all members say alike; those without edges need not say whether these have weights. */
+/* The arguments that all members must have in common; those without edges need not say whether
+ * these have weights. */
 typedef struct {
     bool may_reorder, is_weighted, has_edges;
 } said_t;
@@ -221,7 +222,7 @@ static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
     return give(comm, graph, &said, newcomm);
 }
 
-/* What one rank says of the graph. */
+/* The edges that one rank has given. */
 typedef struct {
     int n;
     const int *sources, *degrees, *destinations, *weights;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What topologies add to the runtime: they go with their communicator and with its duplicates. */
+/* The topologies' part of the runtime: they go with their communicator and with its duplicates. */
 #include "mpi/topo/topo.h"
 
 static void comm_duplicate(const mpi_comm_t *from, mpi_comm_t *to)

@@ -11,7 +11,8 @@
 /* Neighbours of most programs; more take memory from the heap. */
 enum { FEW = 64 };
 
-/* Which of the collectives: the same data for all neighbours or not, and what their blocks have. */
+/* The kind of collective: the same data for all neighbours or not, and the properties of its
+ * blocks. */
 enum { ONE = 1, COUNTS = 2, TYPES = 4, KINDS = 8 };
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
 } neighbors_t;
 
 /* Find the neighbours of this rank; the caller frees n->heap. MPI_ERR_TOPOLOGY without a topology.
- * */
+ */
 static int find_neighbors(mpi_comm_t *comm, neighbors_t *n)
 {
     size_t total;

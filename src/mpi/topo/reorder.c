@@ -161,7 +161,7 @@ static void reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int
 
 /* ---- Several processes ---- */
 
-/* Which members, or which numbers, belong to this process. */
+/* The members, or the numbers, of this process. */
 typedef struct {
     int *item, count;
 } here_t;
@@ -231,8 +231,8 @@ static void refine_here(const mpi_group_t *group, int points, const xy_vec_t *en
     xy_vec_cleanup(&inner);
 }
 
-/* Which process gets which number: the same in all of them. What order they have in other processes
- * is found there. */
+/* Assign numbers to processes, the same in all of them. The order inside other processes is found
+ * there. */
 static void reorder_processes(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
     uint32_t *process_of = xy_malloc((size_t)group->size * sizeof(*process_of));
@@ -254,7 +254,7 @@ static void reorder_processes(const mpi_group_t *group, int points, xy_vec_t *en
     xy_free(process_of);
 }
 
-/* Whatever fails, the old order is right, too. */
+/* Reorder the members; on any failure the old order stays valid. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
     keep_order(points, member);

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t was_at;   /* the topology, in its process */
 } told_t;
 
-/* What all have told. */
+/* The patterns of all members. */
 typedef struct {
     char *bytes;
     size_t stride;
@@ -80,7 +80,7 @@ static xy_status_t told_pattern(void *const *args, int size, xy_vec_t *entries)
     return XY_OK;
 }
 
-/* Of the node `rank`; NULL: it has none, or memory ran out. */
+/* The topology of the node `rank`; NULL: it has none, or memory ran out. */
 static mpi_topology_t *told_topology(const all_t *all, int rank)
 {
     told_t told;

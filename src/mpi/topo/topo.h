@@ -14,7 +14,7 @@
 
 #include "mpi/topo/neighbor.h" /* neighbourhood collectives */
 #include "mpi/topo/reorder.h"  /* ranks numbered so that partners are near each other */
-#include "mpi/topo/topology.h" /* who is whose neighbour */
+#include "mpi/topo/topology.h" /* neighbours */
 
 extern const mpi_layer_t mpi_topo_layer;
 

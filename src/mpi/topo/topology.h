@@ -34,7 +34,7 @@ typedef struct mpi_topology {
             int *source_weights, *destination_weights; /* NULL when not weighted */
         } dist;
     };
-    int storage[]; /* what the pointers point to */
+    int storage[]; /* memory of the pointers above */
 } mpi_topology_t;
 
 static inline void mpi_topology_hold(mpi_topology_t *topology)

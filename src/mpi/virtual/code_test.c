@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What code between two calls counts, by clocks that the test sets. */
+/* The time counted for code between two calls, by clocks that the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -23,7 +23,7 @@ typedef struct virtual_coll {
     virtual_part_t parts[];    /* [size] */
 } virtual_coll_t;
 
-/* Of a communicator, in its mpi_coll_t. */
+/* The simulated part of a communicator, in its mpi_coll_t. */
 typedef struct {
     xy_vcomm_t *comm; /* made when it is first needed */
     virtual_coll_t *open;
@@ -149,7 +149,7 @@ static void compare(virtual_coll_t *c, const coll_call_t *call)
     if (!coll_claims_agree(c->coll, c->number, &c->claim, &claim))
         coll_disagree(c->coll, c->number, &c->claim, &claim);
     if (c->claim.root < 0)
-        c->claim = claim; /* which may know the root */
+        c->claim = claim; /* it may know the root */
 }
 
 /* All have come: does the one that others take for the root say so itself? */

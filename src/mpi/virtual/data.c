@@ -156,7 +156,7 @@ static xy_status_t take_reduction(virtual_data_t *data, const coll_call_t *call)
 /* The blocks of a side, and whether they may differ in size. */
 typedef struct {
     coll_side_t side;
-    int first, end; /* those that the member gives */
+    int first, end; /* the member's blocks */
     bool is_ragged;
 } given_t;
 
@@ -249,7 +249,8 @@ static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
     return XY_OK;
 }
 
-/* What a rank gives to itself was compared when it called, and a broadcast when its members met. */
+/* Was the block compared before? A rank's block for itself when it called, and a broadcast when its
+ * members met. */
 static bool is_compared(const coll_call_t *call, int giver)
 {
     return !call->kind->is_inter &&
@@ -354,7 +355,7 @@ static void inter_take_blocks(const virtual_data_t *data, const coll_call_t *cal
     }
 }
 
-/* What the vectors of the other group become. Both groups give the same type. */
+/* Reduce the vectors of the other group. Both groups give the same type. */
 static xy_status_t inter_make_result(virtual_data_t *data, const coll_call_t *call)
 {
     bool is_high = coll_peers_first(call) == 0;

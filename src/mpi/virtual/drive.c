@@ -71,7 +71,7 @@ static int64_t clock_read(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* What a look at a clock takes of what it shows: the least of many. */
+/* The part of a clock's reading that the reading itself takes: the least of many. */
 static int64_t clock_ns(clockid_t clock)
 {
     int64_t least = INT64_MAX, last = clock_read(clock);
@@ -126,7 +126,7 @@ void virtual_leave(mpi_rank_t *self)
 
 /* ---- The clock ---- */
 
-/* Of a rank whose code does not run (in a call that waits) nothing is noted. */
+/* The rank's time. Code that runs now is noted; a rank in a call that waits has none. */
 static double peek(mpi_rank_t *self)
 {
     virtual_rank_t *rank = &virtual.ranks[self->world];
@@ -229,7 +229,7 @@ static const mpi_clock_t virtual_clock = {.begin = begin_rank,
 
 /* ---- Ranks that begin while the job runs ---- */
 
-/* What a second of the code of a rank takes depends on who else is on its node. */
+/* Set the factor of each rank's code, which depends on the other ranks of its node. */
 static void set_factors(const mpi_job_t *job)
 {
     const virtual_config_t *c = virtual.config;
@@ -288,7 +288,7 @@ static xy_status_t make_job(const virtual_config_t *config)
 }
 
 /* Begin of a job: in virtual time, create the simulated job and its driver and replace the engines.
- * */
+ */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
 {
     const virtual_config_t *config = c->in_virtual_time;

@@ -159,7 +159,7 @@ void virtual_capture(void *owner, void *send_data)
     s->type = NULL;
 }
 
-/* Who has waited for whom: neither has been told that it may continue. */
+/* Attribute the wait of the sender or of the receiver: neither has continued yet. */
 static void account(const virtual_send_t *s, const mpi_request_t *receive)
 {
     mpi_rank_t *to = receive->owner, *from = s->from;
@@ -241,7 +241,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
                          .peer = mpi_comm_world_rank(t->comm, t->peer),
                          .tag = t->tag,
                          .mode = mode_of(t->mode),
-                         /* such a request is not described before it is started */
+                         /* a request is not described before it is started */
                          .is_blocking = request != NULL && request->type == NULL,
                          .bytes = bytes,
                          .buffer = virtual_buffer(t)};
@@ -337,7 +337,7 @@ static void finish(mpi_request_t *request)
     mpi_request_complete(request);
 }
 
-/* Those parts of a whole that are complete; the last one ends it. */
+/* End the parts of a whole that are complete; the last one ends it. */
 static void finish_parts(mpi_request_t **link)
 {
     bool is_end;
@@ -376,7 +376,7 @@ static void sweep(mpi_request_t *const *requests, int count)
     }
 }
 
-/* What the job has to wait for: a list that is on the stack as long as it is short. */
+/* The requests that the job has to wait for: a list that is on the stack as long as it is short. */
 typedef struct {
     xy_vreq_t **all;
     size_t count, room;
@@ -449,8 +449,8 @@ static bool has_own(const mpi_rank_t *self, mpi_request_t *const *requests, int 
     return false;
 }
 
-/* What never comes: the rank waits for partitions that it has not marked, or for a request of its
- * own, and no other thread can end it. */
+/* A request that never completes: the rank waits for partitions that it has not marked, or for a
+ * request of its own, and no other thread can end it. */
 static xy_vreq_t *never(const mpi_rank_t *self)
 {
     static const xy_vjob_p2p_t none = {.context = UINT32_MAX, .peer = XY_VJOB_ANY};
@@ -537,7 +537,7 @@ static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *statu
     return m;
 }
 
-/* What looks for deadlocks sees it among those that probe, or poll. */
+/* Begin to probe; the deadlock detection sees the rank among those that probe, or poll. */
 static void probe_begin(mpi_rank_t *self, bool waits)
 {
     if (!waits) {
@@ -556,7 +556,7 @@ static void probe_end(mpi_rank_t *self, bool waits)
 }
 
 /* Probe for a message in virtual time; returns NULL if there is none, and takes it out if `takes`.
- * */
+ */
 static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                             bool waits, bool takes)
 {

@@ -14,7 +14,7 @@ typedef struct {
     bool has_turn;
     uint64_t receives;                           /* that it has started */
     struct virtual_send *first_left, *last_left; /* messages to it that it has not received */
-    mpi_message_t found;                         /* what its last probe found */
+    mpi_message_t found;                         /* message found by its last probe */
 } virtual_rank_t;
 
 typedef struct {

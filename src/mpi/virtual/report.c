@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run in virtual time took. */
+/* Report the time of a run in virtual time. */
 #include <math.h>
 
 #include "mpi/virtual/private.h"

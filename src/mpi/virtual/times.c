@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the code of ranks took between their calls in a run that was traced (mpiexec --trace), to be
- * charged in this one. A rank's n-th call here is its n-th call there; where the names differ, the
- * next one of the right name is looked for, not far away.
+ * The times of the code of ranks between their calls in a run that was traced (mpiexec --trace), to
+ * be charged in this one. A rank's n-th call here is its n-th call there; where the names differ,
+ * the next one of the right name is looked for, not far away.
  */
 #include <string.h>
 

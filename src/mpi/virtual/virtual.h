@@ -33,7 +33,7 @@ typedef enum {
     VIRTUAL_COMPUTE_NONE,  /* nothing */
     VIRTUAL_COMPUTE_TIMED, /* its processor time here, times a factor */
     VIRTUAL_COMPUTE_MODEL, /* kernels by their models; the rest nothing */
-    VIRTUAL_COMPUTE_TRACE, /* what it took in a run that was traced */
+    VIRTUAL_COMPUTE_TRACE, /* its time in a run that was traced */
 } virtual_compute_t;
 
 /* A function of another library that takes so long, whatever it takes here. */
@@ -77,7 +77,8 @@ xy_status_t mpi_virtual_calls(xy_vec_t *calls);
 /* The time of one of them alone by this algorithm. */
 xy_status_t mpi_virtual_try(const xy_vjob_calls_t *calls, const xy_coll_algorithm_t *algorithm,
                             double *seconds_p);
-/* Who has sent how much to whom, collectives included. On success the caller owns *matrix_p. */
+/* The bytes sent between each pair of ranks, collectives included. On success the caller owns
+ * *matrix_p. */
 xy_status_t mpi_virtual_matrix(xy_matrix_t **matrix_p);
 /* Messages of collectives become part of the counts of the monitor. */
 xy_status_t mpi_virtual_monitor(mpi_job_t *job);

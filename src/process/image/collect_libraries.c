@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which files make an image, and which are shared.
+ * Find the files that make an image, and those that are shared.
  *
  * A library is private to the process, as the program is, except
  *   - libraries of the table in known_libraries.c, and allocators, which define malloc and free;
@@ -30,8 +30,8 @@ typedef struct {
 typedef struct {
     process_program_t *program;
     const process_program_config_t *config;
-    /* Of library_t, breadth first: the order in which the dynamic linker looks for symbols. The
-     * first is the program or the plug-in. */
+    /* The libraries (library_t), breadth first: the order in which the dynamic linker looks for
+     * symbols. The first is the program or the plug-in. */
     xy_vec_t libraries;
 } gathering_t;
 
@@ -521,7 +521,7 @@ static xy_status_t load_shared(const gathering_t *g)
 {
     xy_status_t st = XY_OK;
 
-    /* What a shared library needs may be in directories that only the program names. */
+    /* The dependencies of a shared library may be in directories that only the program names. */
     for (size_t i = g->libraries.count; i-- > 0 && st == XY_OK;)
         if (at(g, i)->fate == SHARED && at(g, i)->other != NULL)
             st = open_shared(g, at(g, 0)->elf, at(g, i)->elf->path);

@@ -329,7 +329,7 @@ static bool has_address(const ElfW(Sym) * symbol, uintptr_t address)
     return symbol->st_value <= address && address < end_of(symbol);
 }
 
-/* Of symbols that begin at the same address the first, as below. */
+/* Find the first of the symbols that begin at the same address, as below. */
 static const ElfW(Sym) *
     find_indexed(const process_elf_t *elf, const struct process_elf_index *index, uintptr_t address)
 {
@@ -617,7 +617,7 @@ static void read_entry(process_elf_t *elf, const ElfW(Dyn) * d, raw_dynamic_t *r
 }
 
 /* Resolve the names in the dynamic section, now that the string table is known; checks that table.
- * */
+ */
 static xy_status_t finish_dynamic(process_elf_t *elf, const raw_dynamic_t *raw)
 {
     elf->strings = process_elf_at(elf, raw->strings, elf->strings_size);

@@ -62,7 +62,7 @@ typedef struct {
     const ElfW(Ehdr) * header;
     const ElfW(Phdr) * segments;
     int segment_count;
-    uintptr_t low, high;       /* what it spans in memory, in whole pages */
+    uintptr_t low, high;       /* its range in memory, in whole pages */
     uintptr_t writable;        /* from this page on it is written to; below: read only */
     bool has_code_in_writable; /* or read-only parts behind written ones: not a usual layout */
     const ElfW(Phdr) * tls;    /* or NULL */

@@ -36,7 +36,7 @@ static const ElfW(Sym) * find_version(const process_elf_t *elf, const char *vers
     return process_elf_lookup_name(elf, &wanted);
 }
 
-/* What dlvsym finds as well. */
+/* Versioned symbols that dlvsym finds as well. */
 static void check_versions(const process_elf_t *elf)
 {
 #if defined(__x86_64__)

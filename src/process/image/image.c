@@ -181,7 +181,8 @@ static uintptr_t choose(const char *function)
     return chooser(about.hwcap | 1UL << 62, &about);
 }
 
-/* What needs the rest of the image. Choosing functions run its code and come last. */
+/* Apply the fixups that need the rest of the image. Choosing functions run its code and come last.
+ */
 static void fix_late(const process_program_t *program, char *image)
 {
     const process_fixup_t *fixups = program->fixups.data;

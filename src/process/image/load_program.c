@@ -17,7 +17,7 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* What became of a library, and its module where it is private. */
+/* The choice for a library, and its module where it is private. */
 typedef struct {
     const process_choice_t *choice;
     const process_module_t *module;
@@ -152,7 +152,8 @@ static xy_status_t put_in_order(process_program_t *program, size_t module, xy_bi
     return st;
 }
 
-/* What nothing needs (preloaded tools, plug-ins of others) comes from last to first. */
+/* Find the order of initialisation; libraries that nothing needs (preloaded tools, plug-ins of
+ * others) come from last to first. */
 static xy_status_t find_order(process_program_t *program)
 {
     xy_bitset_t seen;

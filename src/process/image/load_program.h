@@ -138,7 +138,7 @@ typedef struct process_program {
     size_t self; /* its own number there */
     /* A plug-in, and each private library that came with one, is a program of one module: */
     struct process_program *parent;  /* the program that loads it; or NULL */
-    struct process_program *plugins; /* those that are private; and the next in that list */
+    struct process_program *plugins; /* private plug-ins; and the next in that list */
     struct process_program *next;
     xy_vec_t family;        /* of process_program_t *: itself and the plug-ins it needs */
     xy_vec_t uses;          /* the same of those whose addresses it has */
@@ -180,8 +180,8 @@ void process_image_construct(const process_program_t *program, char *image, int 
                              char **environment);
 void process_image_destruct(const process_program_t *program, char *image);
 
-/* Which image of its program it is; and where the process with an image of a program has its image
- * of a plug-in. */
+/* The number of an image of its program; and the image of a plug-in in the process with a given
+ * image of the program. */
 static inline int process_image_index(const process_program_t *program, const char *image)
 {
     return program->is_shared ? 0 : (int)((size_t)(image - program->region) / program->stride);

@@ -51,7 +51,7 @@ typedef struct {
     process_program_t *program;
     const xy_vec_t *shared;
     const char *preloaded;
-    size_t module; /* whose symbols are visited */
+    size_t module; /* the module whose symbols are visited */
 } choice_t;
 
 static xy_status_t preload_runtimes(choice_t *c)

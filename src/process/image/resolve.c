@@ -59,8 +59,8 @@ xy_status_t process_fixup_undefined(const process_module_t *module, const char *
                       name);
 }
 
-/* What Fortran prints goes to the descriptor, in pieces that are no lines, and before each piece
- * C's streams are flushed. */
+/* The name of the function for the Fortran runtime's output, which it writes in pieces that are no
+ * lines, flushing C's streams before each. */
 static const char *fortran_name(const char *name)
 {
     if (strcmp(name, "write") == 0)
@@ -346,7 +346,7 @@ static void find_block(process_program_t *program)
         program->block_at = process_module_offset(owner, symbol->st_value);
 }
 
-/* Which plug-ins must be there before this one: those whose addresses are stored. */
+/* Note the plug-ins that must be loaded before this one: those whose addresses are stored. */
 static xy_status_t note_uses(process_program_t *program)
 {
     const process_fixup_t *fixups = program->fixups.data;

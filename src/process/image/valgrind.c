@@ -39,7 +39,7 @@ static bool map_segment(const process_elf_t *elf, const ElfW(Phdr) * s, int fd, 
     if (mmap(start, size, rights, MAP_PRIVATE | MAP_FIXED, fd, (off_t)(s->p_offset - skipped)) ==
         MAP_FAILED)
         return false;
-    if ((s->p_flags & PF_W) != 0) /* what follows in the file belongs to others */
+    if ((s->p_flags & PF_W) != 0) /* the rest of the page in the file belongs to other segments */
         memset(start + size, 0, tail);
     return true;
 }

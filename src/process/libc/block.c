@@ -54,7 +54,8 @@ bool process_block_may(const void *caller)
            !process_locals_is_of_worker(caller) && shares_core(process_self);
 }
 
-/* What the process is in may be the call of one of its threads. */
+/* May the caller block while others use the core? The process may be in the call of one of its
+ * threads. */
 bool process_block_may_join(const void *caller)
 {
     const process_t *process = process_self;

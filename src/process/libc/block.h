@@ -78,8 +78,8 @@ double process_seconds_until(clockid_t clock, const struct timespec *deadline);
 /* Lock it, yielding to other processes (mutex.c); not one that checks its owner. */
 int process_mutex_lock(pthread_mutex_t *mutex);
 
-/* Which functions of a program still keep the other processes of a core waiting: one line, if there
- * are any (still_waits.c). */
+/* Print the functions of a program that still keep the other processes of a core waiting: one line,
+ * if there are any (still_waits.c). */
 void process_block_tell(const process_program_t *program);
 
 /* The files of descriptors 0 to 2 of this process: its own standard input (the end of it, but for

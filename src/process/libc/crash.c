@@ -212,8 +212,8 @@ static void drop_handler(void)
         }
 }
 
-/* What is done for a process on another stack shows nothing of the program: the line of its call
- * does, and without a call the functions of this library. */
+/* Choose the frames to print: on another stack none is of the program, so the line of its call is
+ * shown, and without a call the functions of this library. */
 static void choose_frames(void)
 {
     place_t place;
@@ -356,7 +356,7 @@ static double waited_for_processor(pid_t pid)
     return space != NULL ? (double)strtoull(space, NULL, 10) * 1e-9 : 0;
 }
 
-/* All that comes from a process until the other end is closed or a second has passed. */
+/* Read all output of a process until the other end is closed or a second has passed. */
 static void read_all(int fd, pid_t pid, char *text, size_t size)
 {
     const struct timespec slice = {.tv_nsec = 50000000};
@@ -514,7 +514,7 @@ static void report_anyway(int number)
     end_process();
 }
 
-/* What the job does at its end waits for another thread, or for a disk. */
+/* End the process: the job's last steps wait for another thread, or for a disk. */
 static void on_late(int number)
 {
     (void)number;

@@ -17,7 +17,7 @@ static void put(const char *line, int times)
         printf("  %s (%d times)\n", line, times);
     else
         printf("  %s\n", line);
-    fflush(stdout); /* what is known is printed, even if the rest takes too long */
+    fflush(stdout); /* print the known lines, even if the rest takes too long */
 }
 
 /* The line of the byte at `offset` from the lowest address of a file. */

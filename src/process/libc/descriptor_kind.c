@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is behind a descriptor: a regular file, which never waits for another process, or something
- * that may (a pipe, a socket, a terminal). Asked once per descriptor and remembered until it is
- * closed, so that reading and writing files costs one load more. What another thread asked before
- * the descriptor was closed is forgotten after that.
+ * The kind of file behind a descriptor: a regular file, which never waits for another process, or
+ * something that may (a pipe, a socket, a terminal). Asked once per descriptor and remembered until
+ * it is closed, so that reading and writing files costs one load more. What another thread asked
+ * before the descriptor was closed is forgotten after that.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -36,7 +36,7 @@ static int places_behind(unsigned own)
     return (int)(own - ended) + 1 - (int)(limit < AT_MOST ? limit : AT_MOST);
 }
 
-/* Those that are far behind look less often: all look at the same word. */
+/* Wait for the turn of a call; those far behind look less often, as all look at the same word. */
 void process_device_call_begin(void)
 {
     unsigned own = atomic_fetch_add_explicit(&calls.begun, 1, memory_order_relaxed);

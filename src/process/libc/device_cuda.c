@@ -360,7 +360,7 @@ void process_device_enter(process_t *next)
 typedef struct {
     int (*query)(word_t);
     word_t what;
-    const struct process_device *device; /* whose word the device writes; NULL: none */
+    const struct process_device *device; /* the process whose word the device writes; NULL: none */
     double next, between;                /* when the driver is asked again */
     int result;
 } look_t;

@@ -129,7 +129,7 @@ static void flush_queue_of(void *event)
         flush(queue);
 }
 
-/* What a blocking call has started: wait for it. The event is the caller's, or goes. */
+/* Wait for the command of a blocking call. The event is the caller's, or goes. */
 static int finish(int code, void *queue, void *event, void **event_p)
 {
     int status = CL_COMPLETE_STATUS;

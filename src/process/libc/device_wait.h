@@ -36,7 +36,7 @@ void process_device_enter(process_t *next);
  * processes run. */
 void process_device_bind(const int *device);
 
-/* Of OpenCL: where the function behind ours is. */
+/* For OpenCL: find the function behind ours. */
 bool process_opencl_found(const char *name, void *found, void **ours_p);
 
 #endif

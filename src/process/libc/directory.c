@@ -26,7 +26,7 @@
 static int of_job = -1;        /* for processes without one of their own */
 static _Atomic uint64_t given; /* numbers of directories */
 
-/* Which one this thread is in; 0: that of the job. */
+/* The directory of this thread; 0: that of the job. */
 static _Thread_local uint64_t here;
 static _Thread_local bool is_apart; /* it has one of its own */
 

@@ -135,8 +135,8 @@ static open_fn real_open(void)
     return found;
 }
 
-/* What dlopen(NULL) returns, in a process as elsewhere: libraries that processes share may use it
- * in another process, or in none. In a process it means the process's program. */
+/* The handle that dlopen(NULL) returns, in a process as elsewhere: libraries that processes share
+ * may use it in another process, or in none. In a process it means the process's program. */
 static void *program_handle(void)
 {
     static void *found;
@@ -437,15 +437,14 @@ void *process_dl_choose_open(const char *path, int flags, const void *unused, co
     (void)unused;
     if (process == NULL)
         return (void *)real_open();
-    caller =
-        process_sanitizer_caller(caller); /* which may be this library, in the middle of dlopen */
+    caller = process_sanitizer_caller(caller); /* it may be this library, inside dlopen */
     if (process_interpose_is_own(caller))
         return (void *)real_open();
     if (path == NULL || *path == '\0' || is_of_image(caller))
         return (void *)open_for_process;
     if (process_locals_is_of_worker(caller))
         return (void *)open_for_driver;
-    /* What a shared library loads is shared, unless it uses symbols of the program. */
+    /* Libraries that a shared library loads are shared, unless they use symbols of the program. */
     file = find_file(process, path, caller);
     is_private = uses_program(process, file);
     xy_free(file);
@@ -712,7 +711,7 @@ __attribute__((constructor)) static void find_dlerror(void)
     dlerror();
 }
 
-/* What is asked of a plug-in is answered for the process that it runs in. */
+/* Questions about a plug-in are answered for the process that it runs in. */
 XY_INTERPOSE int dlinfo(void *handle, int request, void *result)
 {
     static XY_NEXT(int, next, (void *, int, void *));

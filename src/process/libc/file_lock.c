@@ -46,7 +46,7 @@ static int lock_record(int fd, int command, struct flock *lock, bool may_park)
 {
     int result;
 
-    lock->l_pid = 0; /* what such locks ask for */
+    lock->l_pid = 0; /* required for such locks */
     if (command == F_GETLK)
         return plain_fcntl(fd, F_OFD_GETLK, lock);
     result = plain_fcntl(fd, F_OFD_SETLK, lock);

@@ -42,7 +42,7 @@ static FILE *own(FILE *file)
 #define XY_SCAN_CHARACTER char
 #define XY_SCAN_SOURCE    own
 
-/* What programs compiled for C90 and C++98 call. */
+/* The names for programs compiled for C90 and C++98. */
 #define XY_SCAN_NAME(kind) old_##kind##scanf
 #define XY_SCAN_NEXT       "vfscanf"
 #include "process/libc/scan.inc"
@@ -51,7 +51,7 @@ static FILE *own(FILE *file)
 #define XY_SCAN_NEXT       "__isoc99_vfscanf"
 #include "process/libc/scan.inc"
 
-/* What programs compiled for C23 call. */
+/* The names for programs compiled for C23. */
 #define XY_SCAN_NAME(kind) __isoc23_##kind##scanf
 #define XY_SCAN_NEXT       "__isoc23_vfscanf"
 #include "process/libc/scan.inc"

@@ -70,7 +70,7 @@ static void write_piece(reader_t *reader, bool is_over)
 }
 
 /* Thread: read standard input once and write it to the pipes of all readers until they are closed.
- * */
+ */
 static void *share(void *unused)
 {
     size_t n = readers.count;
@@ -106,7 +106,7 @@ static void *share(void *unused)
                 write_piece(&XY_VEC_AT(&readers, reader_t, i), is_over);
     }
     xy_free(fds);
-    for (size_t i = 0; i < n; i++) /* who still reads finds the end */
+    for (size_t i = 0; i < n; i++) /* processes that still read find the end */
         if (XY_VEC_AT(&readers, reader_t, i).pipe >= 0)
             close(XY_VEC_AT(&readers, reader_t, i).pipe);
     return NULL;

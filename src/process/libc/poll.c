@@ -76,7 +76,7 @@ static bool is_any_ready(void *arg)
 }
 
 /* ppoll() for a process: test at once, then wait in virtual time, on another thread or by yielding.
- * */
+ */
 static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
 {
     poll_t p = {.fds = fds, .n = n, .mask = mask};
@@ -191,7 +191,7 @@ static bool is_any_set(void *arg)
     return s->count != 0;
 }
 
-/* What is left of the limit is not known: all of it, or nothing. */
+/* The rest of the limit is not known: all of it, or nothing. */
 static int look_at_sets_in_virtual_time(select_t *s, struct timespec *limit)
 {
     if (process_block_look(is_any_set, s, limit_of(limit), true))

@@ -26,7 +26,7 @@
  * lock for all (stream.c). */
 typedef struct {
     process_t *process;
-    FILE *file;         /* what the program reads or prints to */
+    FILE *file;         /* the program's stream */
     int fd;             /* where that comes from, or where whole lines go; -1: closed */
     int copy;           /* where they go as well; -1: nowhere */
     bool is_redirected; /* freopen: the descriptor is the process's alone, and lines are not
@@ -109,9 +109,9 @@ struct process {
 
     pthread_t thread; /* its worker's */
     pid_t tid;
-    unsigned char *affinity; /* what it has asked for, or NULL */
+    unsigned char *affinity; /* set by the process, or NULL */
     size_t affinity_size;
-    _Atomic int thread_count; /* those it has made and that have not ended */
+    _Atomic int thread_count; /* its threads that have not ended */
     int exit_code;
 
     uintptr_t thread_pointer; /* of the thread that it has left */
@@ -120,12 +120,12 @@ struct process {
     int libraries;
     xy_vec_t plugins;        /* of const process_program_t *: those that are private */
     char *dl_error;          /* for dlerror; or NULL */
-    char *dl_error_read;     /* what dlerror returned last */
+    char *dl_error_read;     /* the last text returned by dlerror */
     void *(*malloc)(size_t); /* the program's, where it defines one; or NULL */
     void *(*realloc)(void *, size_t);
     const cpu_set_t *cores;        /* for the threads it makes */
     const char *last_frame;        /* of the program are the frames above it, when it has ended */
-    struct process_device *device; /* what it has with CUDA (device_cuda.c); NULL: nothing */
+    struct process_device *device; /* its state with CUDA (device_cuda.c); NULL: none */
     void *device_context;          /* the current one, while the process does not run; or NULL */
     struct process_storage *device_storage; /* of its runtime (device_storage.c); NULL: nothing */
     bool has_bound_device; /* its own was made the current one (process_device_bind) */
@@ -137,7 +137,7 @@ struct process {
     pthread_mutex_t openmp[2];             /* the unnamed locks of OpenMP (openmp.c) */
     struct process_keys *keys;             /* of thread-specific data (keys.c); NULL: none */
     struct process_key_values *key_values; /* and the process's own values; NULL: none */
-    void *sanitizer_stack; /* what the address sanitizer keeps of it while it does not run */
+    void *sanitizer_stack; /* its stack as the address sanitizer keeps it while it does not run */
 };
 
 extern _Thread_local process_t *process_self
@@ -164,8 +164,7 @@ static inline bool process_is_in_program(const process_t *process)
     return process_runtime.is_inside == NULL || !process_runtime.is_inside(process);
 }
 
-/* What has to be done when a worker continues with another process, besides thread-local variables.
- */
+/* Steps of a switch to another process, besides thread-local variables. */
 enum { PROCESS_SWITCH_DEVICES = 1, PROCESS_SWITCH_DIRECTORIES = 2 };
 extern _Atomic unsigned process_switch_more __attribute__((visibility("hidden")));
 
@@ -266,7 +265,8 @@ int process_stream_flush(process_stream_t *stream);
 /* Both streams of a process that runs on this thread. */
 void process_streams_flush(process_t *process);
 void process_streams_close(process_t *process);
-/* Those of all processes, from anywhere but a signal handler; a stream in use is left alone. */
+/* Flush the streams of all processes, from anywhere but a signal handler; a stream in use is left
+ * alone. */
 void process_streams_flush_all(process_t *processes, int count);
 /* Was output lost? The job has failed then. */
 bool process_streams_failed(void);

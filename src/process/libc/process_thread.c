@@ -194,7 +194,7 @@ static void *carry(void *argument)
         process_sanitizer_switch(process);
     process_runtime.carry(process, process_locals_follow);
     process_self = process_main =
-        NULL; /* what runs when the thread ends is no code of the process */
+        NULL; /* the code that runs when the thread ends is not the process's */
     return NULL;
 }
 
@@ -258,7 +258,7 @@ static void cancel(thread_t *thread)
     xy_free(thread);
 }
 
-/* What ThreadSanitizer begins its threads with, as far as it matters. */
+/* The argument with which ThreadSanitizer begins its threads, as far as it matters. */
 typedef struct {
     void *(*function)(void *);
     void *argument;

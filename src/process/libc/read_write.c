@@ -189,8 +189,8 @@ XY_INTERPOSE ssize_t write(int fd, const void *bytes, size_t size)
     return process_block_call(SYS_write, XY_ARGUMENTS(fd, (long)bytes, (long)size));
 }
 
-/* What the private copy of the Fortran runtime calls: a PRINT goes where printf goes, and no line
- * is torn by another process's. */
+/* Called by the private copy of the Fortran runtime: a PRINT goes where printf goes, and no line is
+ * torn by another process's. */
 XY_INTERPOSE ssize_t xylem_write_lines(int fd, const void *bytes, size_t size)
 {
     process_stream_t *stream = NULL;

@@ -24,7 +24,7 @@ static struct {
     bool is_there, has_stacks, watches_threads;
 } runtime;
 
-/* Of this thread: whose stack was announced last, and its own. */
+/* The process of this thread whose stack was announced last, and its own stack. */
 static _Thread_local struct {
     process_t *announced;
     const void *bottom;
@@ -87,8 +87,8 @@ const void *process_sanitizer_caller(const void *caller)
     return i < count ? frames[i] : caller;
 }
 
-/* What the launcher itself allocates is left to the end of the host, so that leaks are looked
- * for in processes only. */
+/* Let leaks be looked for in processes only: memory of the launcher itself is left to the end of
+ * the host. */
 void process_sanitizer_setup(void)
 {
     void (*pause)(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes ask for: handlers of their own for the signals that are delivered to all, and
- * shared ones for the rest. The default of a shared one is the job's: a process that asks for
- * SIG_DFL gets what was there before any process asked, so that the end of the job still names a
- * process.
+ * The signal handlers of processes: handlers of their own for the signals that are delivered to
+ * all, and shared ones for the rest. The default of a shared one is the job's: a process that asks
+ * for SIG_DFL gets what was there before any process asked, so that the end of the job still names
+ * a process.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     bool is_known;
     struct sigaction action;
-} of_job[_NSIG]; /* what was there before a process asked; under lock */
+} of_job[_NSIG]; /* the actions before any process asked; under lock */
 
 int signals_set(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -207,7 +207,7 @@ XY_INTERPOSE sighandler_t signal(int number, sighandler_t handler)
     return set_simple(number, handler, SA_RESTART);
 }
 
-/* What signal is in programs that ask for a strict standard. */
+/* The name of signal() in programs that ask for a strict standard. */
 XY_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     static XY_NEXT(sighandler_t, next, (int, sighandler_t));

@@ -208,7 +208,7 @@ static void say_fault(int number, const siginfo_t *info, void *context)
                     text);
 }
 
-/* Of the innermost function of the program: a return address, or what is like one. */
+/* The address in the innermost function of the program: a return address, or one like it. */
 static const void *find_site(void *context)
 {
     const void *pc = program_counter(context);
@@ -388,7 +388,7 @@ static void on_delivered(int number, siginfo_t *info, void *context)
     end_by(number);
 }
 
-/* What the shell ignores (nohup) stays ignored. */
+/* Signals that the shell ignores (nohup) stay ignored. */
 static void set_unless_ignored(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction old;

@@ -65,7 +65,7 @@ XY_INTERPOSE int fflush(FILE *file)
     return stream != NULL && stream != &process->in ? flush_stream(stream) : plain_flush(own(file));
 }
 
-/* What the private copy of the Fortran runtime calls before each WRITE: C's output comes before
+/* Called by the private copy of the Fortran runtime before each WRITE: C's output comes before
  * Fortran's, but the beginning of a line of Fortran waits for its end. */
 XY_INTERPOSE int xylem_flush_lines(FILE *file)
 {

@@ -22,7 +22,7 @@
 typedef struct {
     const char *path;
     size_t module;      /* of the dynamic linker; 0: a private plug-in */
-    ptrdiff_t distance; /* whose block is that far from the thread pointer */
+    ptrdiff_t distance; /* offset of its block from the thread pointer */
     size_t size, init_size;
     const void *init;
     size_t offset; /* in a process's saved copy */
@@ -46,7 +46,7 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 /* Addresses of the first libraries' blocks on this thread; asked for once. Few: programs that load
  * this library with dlopen have little room for thread-local variables of fixed places. */
 static _Thread_local void *blocks[FIRST_LIBRARIES];
-static _Thread_local process_t *last; /* whose content this thread's blocks have */
+static _Thread_local process_t *last; /* the process whose content this thread's blocks have */
 
 size_t process_locals_reserve(size_t *align_p)
 {
@@ -96,7 +96,7 @@ typedef struct {
     int count;
 } search_t;
 
-/* What a driver of CUDA does in a call, it keeps in variables of the thread. */
+/* Is the library a driver of CUDA? It keeps the state of a call in variables of the thread. */
 static bool is_driver(const char *path)
 {
     const char *name = basename(path);

@@ -17,7 +17,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_known;
-static char *zone_now; /* what the C library has; NULL: no TZ */
+static char *zone_now; /* the C library's current TZ; NULL: none */
 
 static void lock_zone(void)
 {

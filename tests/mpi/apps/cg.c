@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5 /* which has them by other names */
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5 /* it has other names for them */
 #include <mpi-ext.h>
 #define MPI_Allgather_init          MPIX_Allgather_init
 #define MPI_Allreduce_init          MPIX_Allreduce_init
@@ -78,7 +78,7 @@ static void make_borders(solver_t *s)
         s->counts[b] = 1;
         s->sends[b] = (char *)sent - (char *)s->p;
         s->receives[b] = (char *)received - (char *)s->p;
-        /* What goes up comes from below. */
+        /* The data sent up is received from below. */
         MPI_Send_init(sent, 1, types[b], neighbours[b], b ^ 1, grid, &s->messages[b]);
         MPI_Recv_init(received, 1, types[b], neighbours[b], b, grid, &s->messages[SIDES + b]);
     }
@@ -87,7 +87,7 @@ static void make_borders(solver_t *s)
 static void make_requests(solver_t *s, double *copy)
 {
     make_borders(s);
-    /* What is sent must not overlap what is received, so it is sent from a copy. */
+    /* The send buffer must not overlap the receive buffer, so a copy is sent. */
     MPI_Neighbor_alltoallw_init(copy, s->counts, s->sends, s->types, s->p, s->counts, s->receives,
                                 s->types, grid, MPI_INFO_NULL, &s->hood);
     MPI_Allreduce_init(&s->part, &s->sum, 1, MPI_DOUBLE, MPI_SUM, grid, MPI_INFO_NULL,

@@ -62,7 +62,7 @@ static unsigned begin_value(int number, int i)
     return (unsigned)(number * 7919 + i * 31 + i % 13);
 }
 
-/* What stage `s` makes of element i; `before` is the sum of the elements before it. */
+/* The result of stage `s` for element i; `before` is the sum of the elements before it. */
 static unsigned change(int s, unsigned factor, unsigned value, unsigned before)
 {
     return s % 2 == 1 ? value * factor + (unsigned)s : value + before;
@@ -95,7 +95,7 @@ static void link_free(link_t *l)
     free(l->sums);
 }
 
-/* Which elements of this rank's block are in the block of each peer. */
+/* Find the elements of this rank's block in the block of each peer. */
 static void lay_out(link_t *l, int length)
 {
     int begin = first_of(length, size, rank), end = first_of(length, size, rank + 1);

@@ -79,7 +79,7 @@ static void test_inter_collectives(MPI_Comm inter, int is_server)
         value = sends ? 4711 : 0;
         MPI_Bcast(&value, 1, MPI_INT, root, inter);
         CHECK(value == 4711);
-        value = rank + 1; /* those who send are not rooted: gather goes the other way */
+        value = rank + 1; /* senders are not rooted: gather goes the other way */
         MPI_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, root, inter);
         for (int r = 0; r < others && root == MPI_ROOT; r++)
             CHECK_EQUAL(all[r], r + 1);
@@ -182,7 +182,7 @@ static void test_merged(MPI_Comm inter, int is_server)
     MPI_Comm_free(&side);
 }
 
-/* What cannot be done with ranks of two jobs. */
+/* Calls that are impossible with ranks of two jobs. */
 static void test_refused(MPI_Comm inter)
 {
     MPI_Comm merged, made;

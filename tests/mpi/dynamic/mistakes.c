@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong with spawned ranks, and with those that spawn: the first argument says what. */
+/* Mistakes of spawned ranks, and of those that spawn: the first argument selects one. */
 #include <stdlib.h>
 #include <string.h>
 

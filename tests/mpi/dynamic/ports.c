@@ -266,8 +266,8 @@ static MPI_Info limit_of(const char *seconds)
     return info;
 }
 
-/* Who connects with a limit: at a port where nobody accepts; then where the owner accepts at some
- * time before or after the limit, and so often that one of them is never too late. */
+/* Connect with a limit: at a port where nobody accepts; then where the owner accepts at some time
+ * before or after the limit, and so often that one of them is never too late. */
 static void connect_briefly(const char *port)
 {
     MPI_Info none = limit_of("0"), bad = limit_of("soon"), most = limit_of("1000");

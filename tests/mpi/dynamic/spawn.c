@@ -240,7 +240,7 @@ static void test_soft(void)
     MPI_Info_free(&info);
 }
 
-/* What ends in an error class, on all ranks alike, and leaves nothing behind. */
+/* A spawn that ends in an error class, on all ranks alike, and leaves nothing behind. */
 static int fails(const char *command, int count, const char *key, const char *value)
 {
     MPI_Info info = MPI_INFO_NULL;

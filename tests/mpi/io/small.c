@@ -114,7 +114,7 @@ static char byte_at(int round, MPI_Offset at)
     return (char)(round * 31 + at * 7 + at / 251);
 }
 
-/* What is read is `most` bytes or what the file has. */
+/* A read returns `most` bytes or the rest of the file. */
 static void check_read(MPI_File file, int round, MPI_Offset at, int most, MPI_Offset end)
 {
     int expected = at >= end ? 0 : at + most > end ? (int)(end - at) : most, got;

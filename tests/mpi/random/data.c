@@ -158,7 +158,7 @@ void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received
     show(buffer);
 }
 
-/* What MPI has written. */
+/* Take a buffer that MPI has written. */
 static void take(buffer_t *buffer)
 {
     if (buffer->at != buffer->data)

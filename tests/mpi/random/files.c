@@ -12,7 +12,7 @@
 
 enum { NAME = 256, ELEMENTS_MOST = 20000, WORD = sizeof(uint64_t) };
 
-/* What all members agree on. */
+/* The state that all members agree on. */
 typedef struct {
     MPI_File file;
     const comm_t *comm;

@@ -529,7 +529,7 @@ void step_persistent(void)
     }
 }
 
-/* What a rank sends in a shift, and what it gets in its place. */
+/* The messages that a rank sends in a shift, and receives in their place. */
 static pending_t *make_shift(const message_t *out, const message_t *in, bool is_replaced)
 {
     pending_t *p = make_receive(in);

@@ -8,7 +8,7 @@
 /* Eight floods of a rank to itself, and more. */
 enum { PENDING_MAX = 1 << 16, CROWDED = 200 };
 
-/* Those before `early` may be waited for at any time, the others at the end. */
+/* Requests before `early` may be waited for at any time, the others at the end. */
 static MPI_Request requests[PENDING_MAX];
 static pending_t *pendings[PENDING_MAX];
 static bool late[PENDING_MAX];
@@ -261,7 +261,7 @@ static void complete_one(void)
     finish(0, statuses);
 }
 
-/* Those that may not be waited for may be looked at. */
+/* Test a request that may not be waited for. */
 static void look_at_late(void)
 {
     int flag, i = draw(&own_random, count);

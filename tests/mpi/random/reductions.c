@@ -3,7 +3,7 @@
 
 #include "random.h"
 
-/* What one element is combined with: the operation and how to compute it here. */
+/* An operation that combines elements, and its reference computation. */
 typedef struct {
     MPI_Op handle;
     uint64_t (*combine)(uint64_t a, uint64_t b);
@@ -93,7 +93,7 @@ static uint64_t fold(const op_t *op, int first, int ranks, int i)
     return value;
 }
 
-/* What all reductions have in common: n elements of each rank. */
+/* The common part of all reductions: n elements of each rank. */
 typedef struct {
     const op_t *op;
     int n;

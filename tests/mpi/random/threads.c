@@ -62,7 +62,7 @@ static uint64_t *to_mpi(const data_t *m, int n)
     return m->device;
 }
 
-/* What MPI has put there. */
+/* Take the data that MPI has put there. */
 static void from_mpi(const data_t *m, int n)
 {
     if (m->device != NULL)
@@ -110,7 +110,7 @@ static MPI_Offset place_of(const work_t *work, int of, int round)
     return (MPI_Offset)slot * ELEMENTS_MOST * (MPI_Offset)sizeof(uint64_t);
 }
 
-/* What was received, into the file and back. */
+/* Write the received data into the file and read it back. */
 static void keep(const work_t *work, int round, const data_t *received, data_t *again)
 {
     int previous = (rank + size - 1) % size, n = work->elements;

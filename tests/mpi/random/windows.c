@@ -250,7 +250,7 @@ static void check_own(const window_t *w)
     }
 }
 
-/* What another one has, by a get of everything. */
+/* Check the memory of another rank, by a get of everything. */
 static void check_other(const window_t *w)
 {
     int n = w->comm->size * w->block, target = draw(&own_random, w->comm->size);

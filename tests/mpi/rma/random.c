@@ -285,7 +285,7 @@ static void write_one(const basic_t *basic, MPI_Op op, const operation_t *o, buf
     MPI_Type_free(&b->type);
 }
 
-/* What is there now, in an order of its own. */
+/* Read the current values, in an order of its own. */
 static void read_one(const basic_t *basic, const operation_t *o, int is_atomic)
 {
     unsigned state = o->seed + 17;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gethostname() writes is not known. expect: asked */
+/* The text that gethostname() writes is not known. expect: asked */
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>
