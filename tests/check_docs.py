@@ -5,7 +5,7 @@
     tests/check_docs.py [ROOT]        links, sizes, sentences, phrases and claims of the pages at ROOT
     tests/check_docs.py --self-test   see that each kind of mistake is noticed
 
-Links between pages must lead to a file and a heading that exist. A page has at most 12 KiB, all of docs but the course 330 KiB, a
+Links between pages must lead to a file and a heading that exist. A page has at most 12 KiB, all of docs but the course 330 KB, a
 sentence at most 40 words; larger pages are listed below with their limit. Phrases that the style does not allow are listed, too. The pages say that all
 functions of MPI are implemented if and only if functions.def agrees.
 """
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 PAGE_BYTES = 12 * 1024
-ALL_BYTES = 330 << 10  # without the course
+ALL_BYTES = 330_000  # without the course
 LARGER = {"findings.md": 13, "performance.md": 16}  # in KiB: a generated page, a collection of measurements
 SENTENCE_WORDS = 40
 # Private words and passives of saying: nowhere, in comments neither. The others: on pages and in texts of programs.
