@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     const char *kind; /* a word: "workers", "overlap" */
     char option[128]; /* of mpiexec: "--workers 2"; "": the program has to change */
-    char change[256]; /* what to do */
+    char change[256]; /* the remedy */
     char reason[256]; /* why it helps */
     double gain;      /* of the run time: 0.25 is a quarter less */
     double low, high; /* its range */
@@ -47,7 +47,7 @@ typedef struct {
 } xy_remedy_t;
 
 typedef struct {
-    const char *program; /* that of the profile */
+    const char *program; /* program of the profile */
     double run;          /* seconds that were recorded */
     double replayed;     /* the same by the unchanged replay */
     double scale;        /* of the costs of messages; 1: those of the store */

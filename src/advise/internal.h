@@ -23,7 +23,7 @@ typedef struct {
     double *stolen;     /* [steps of the log]: from the computation before a call, in seconds */
     bool leaves_stolen; /* replays are without it */
     double base[ADVISE_RANGE]; /* seconds of the unchanged replay */
-    double rest;               /* what the fit leaves, of the run time */
+    double rest;               /* left over by the fit, of the run time */
     xy_advice_t *out;
 } advise_t;
 

@@ -39,7 +39,7 @@ typedef struct {
     process_t process;
 } child_t;
 
-/* What poll waits for: these, then the pipes of the children. */
+/* The descriptors that poll waits for: these, then the pipes of the children. */
 enum { SIGNALS, LIFELINE, JOINED, HEAD, FIRST_PIPE };
 
 static struct {
@@ -283,7 +283,7 @@ static bool attend(double seconds, int *code_p)
     if (n <= 0)
         return true;
     if (job.fds[LIFELINE].revents != 0 && job.node != NULL) {
-        take_signals(); /* what led to it, and nothing of what it leads to */
+        take_signals(); /* signals came before it; messages after it do not */
         mpi_meet_take();
         mpi_node_hand_over();
     }
@@ -320,14 +320,14 @@ static int collect(double limit)
 }
 
 /* Start the processes and follow them until all have ended; returns the exit code of the collector.
- * */
+ */
 static int run_collector(double limit)
 {
     xy_status_t st;
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (job.node != NULL && job.node->has_launcher)
-        setpgid(0, 0); /* what ends the group of its parent leaves it time to end the processes */
+        setpgid(0, 0); /* the end of its parent's group leaves it time to end the processes */
     job.children = xy_calloc((size_t)job.count, sizeof(*job.children));
     job.fds = xy_calloc(FIRST_PIPE + 2 * (size_t)job.count, sizeof(*job.fds));
     if (job.children == NULL || job.fds == NULL)
@@ -373,7 +373,7 @@ static void pass_on_signals(void)
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
-        /* What the shell ignores (nohup) stays ignored. */
+        /* Signals that the shell ignores (nohup) stay ignored. */
         if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(passed_on[i], &action, NULL);
 }

@@ -11,7 +11,7 @@
 
 enum { RANKS = 6, NUMBERS = 3 };
 
-/* What happens, and what is to come of it, computed from the definition. */
+/* The events and their expected result, computed from the definition. */
 static struct {
     consensus_t c;
     mpi_agree_ask_t asked[NUMBERS][RANKS];
@@ -104,7 +104,7 @@ static void all_orders(void **state)
     }
 }
 
-/* What is cut short, or names no ranks, is ignored. */
+/* Messages that are cut short, or name no ranks, are ignored. */
 static void malformed(void **state)
 {
     struct {

@@ -85,7 +85,7 @@ void mpi_finish_job(int code)
     end_process(code == 0 && process_streams_failed() ? 1 : code);
 }
 
-/* What ended a rank by a signal, for the files of --check; its rank < 0: none. */
+/* The signal that ended a rank, for the files of --check; its rank < 0: none. */
 static struct {
     int rank, code;
     char place[160], message[512];

@@ -199,7 +199,7 @@ static void report_death(int process)
 
 /* ---- What processes say ---- */
 
-/* What several hosts say is printed once, with the name of the first. */
+/* Print a line that several hosts report once, with the name of the first. */
 static void print_once(int process, const char *line)
 {
     const head_process_t *p = &head.base.processes[process];
@@ -281,7 +281,7 @@ static bool all_have_come(void)
     return true;
 }
 
-/* What the cores of each host share, where that is wanted and not known. */
+/* Ask each host for the CPU shares of its cores, where they are wanted and not known. */
 static void ask_for_cpus(void)
 {
     for (int i = 0; i < head.base.count && head_wants_cpus(&head.base); i++)
@@ -732,7 +732,7 @@ static xy_status_t watch_signals(void)
 
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-        /* What the shell ignores (nohup) stays ignored. */
+        /* Signals that the shell ignores (nohup) stay ignored. */
         if (sigaction(wanted[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN ||
             wanted[i] == SIGCHLD)
             sigaddset(&set, wanted[i]);

@@ -126,7 +126,7 @@ bool head_survive_process(head_t *head, int process);
 /* A message of a process about failures; returns a process that it does not reach, or -1. */
 int head_survive_take(head_t *head, int process, const xy_frame_t *frame);
 
-/* Which cores each gets, where all are on this machine. */
+/* Share the cores among the processes, where all are on this machine. */
 xy_status_t head_share_cores(head_t *head);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { RANKS_PLACED = 4096 }; /* more would take long to place, and their matrix much room */
 
-/* Which processes these are: hosts, cores, slots, and what carries messages between them. */
+/* Describe the processes: hosts, cores, slots, and the transport of messages between them. */
 static void describe(const head_t *h, xy_text_t *text)
 {
     xy_text_addf(text, "%d processes, %s, ppn %ld", h->count, h->values->net, (long)h->values->ppn);
@@ -67,7 +67,7 @@ void head_take_profile(head_process_t *p, const xy_frame_t *frame)
     xy_free(profile);
 }
 
-/* Of each rank; NULL: memory ran out. */
+/* The process of each rank; NULL: memory ran out. */
 static int *find_processes(const head_t *h)
 {
     int *process_of = xy_malloc((size_t)h->size * sizeof(int)), r = 0;
@@ -100,7 +100,7 @@ static xy_status_t find_share(const head_t *h, const xy_matrix_t *m, double seco
     return XY_OK;
 }
 
-/* What placing the ranks would save. Messages of the program only: those of collectives go between
+/* Find the gain of placing the ranks. Messages of the program only: those of collectives go between
  * whole processes, whichever ranks are there. */
 static xy_status_t find_gain(const head_t *h, const xy_matrix_t *program, double *gain_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process on another host gets before it is the mpiexec of its host: the command line, the
- * directory, and a part of the environment. Ranks need what users and modules have set;
+ * The environment of a process on another host before it is the mpiexec of its host: the command
+ * line, the directory, and a part of the environment. Ranks need what users and modules have set;
  * they cannot use the terminal, the display, the agents and the sockets of the session that mpiexec
  * runs in, and passwords and tokens stay where they are unless the user asks for them with -x.
  */
@@ -19,7 +19,7 @@ static const char *const patterns[] = {
     "XDG_SESSION_*", "XDG_SEAT", "XDG_VTNR", "SESSION_MANAGER", "GPG_AGENT_INFO", "KRB5CCNAME",
     "INVOCATION_ID", "JOURNAL_STREAM", "NOTIFY_SOCKET", "SYSTEMD_*", "SUDO_*", "WINDOWID", "TMUX*",
     "STY", "GNOME_*", "VTE_*", "MAIL", "HOSTNAME", "OLDPWD", "_",
-    /* what opens something */
+    /* secrets */
     "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*SECRET*", "*TOKEN*", "*CREDENTIAL*", "*_KEY",
     "*APIKEY*", "*_PAT", "*_AUTH", "*_COOKIE", NULL};
 

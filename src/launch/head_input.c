@@ -19,7 +19,7 @@ void head_input_begin(head_t *head)
     head->input = head->is_input_sent ? STDIN_FILENO : -1;
 }
 
-/* That of the rank that reads it. */
+/* The process of the rank that reads standard input. */
 static int input_process(const head_t *head)
 {
     int process = 0, first = 0;

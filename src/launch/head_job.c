@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the head tells each process about the job. */
+/* The description of the job that the head sends to each process. */
 #include <math.h>
 
 #include "launch/head.h"
 #include "launch/launch.h"
 
-/* What the user's calibration says about libraries that may carry messages. */
+/* Add the user's calibration of libraries that may carry messages. */
 static void add_measured(const head_t *h, xy_text_t *text)
 {
     xy_carrier_cost_t list[XY_CARRIERS_MAX];

@@ -20,7 +20,7 @@
 
 /* Options of launchers to start one process per host. %n: processes; %f: the file of hosts. */
 typedef struct {
-    const char *name;         /* what the last part of its path begins with */
+    const char *name;         /* beginning of the last part of its path */
     const char *here, *there; /* words for processes on this machine; for hosts */
     const char *each;         /* ... for a process on each line of the file; NULL: it cannot */
     const char *line;         /* of the file of hosts */

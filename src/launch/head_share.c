@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process gets how many ranks: blocks in the order of the processes. */
+/* Give ranks to processes: blocks in the order of the processes. */
 #include "launch/head.h"
 
 /* How many it has room for: what --ppn or its slots say, or its cores. 0: not known yet. */

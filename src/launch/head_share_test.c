@@ -77,7 +77,7 @@ static void the_rest_is_in_proportion(void **state)
     assert_int_equal(h.count, 2);
 }
 
-/* Whatever the machines are, each process has a rank and all ranks are given out. */
+/* On any machines, each process has a rank and all ranks are given out. */
 static void every_process_has_a_rank(void **state)
 {
     (void)state;

@@ -39,7 +39,8 @@ bool head_survives(const head_t *own)
     return own->values->survive;
 }
 
-/* Those that a process may spawn follow all that are started (spawn_ranks.h). */
+/* The process of a rank; ranks that a process may spawn follow all that are started
+ * (spawn_ranks.h). */
 static int process_of(int rank)
 {
     int process = 0;

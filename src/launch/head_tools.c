@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processes of a job record for --trace and --monitor becomes one file and one directory
- * here. Clocks of other hosts are compared with this one over the control connections: of several
- * round trips the fastest counts, at the beginning and again once a second.
+ * The records of a job's processes for --trace and --monitor, which become one file and one
+ * directory here. Clocks of other hosts are compared with this one over the control connections: of
+ * several round trips the fastest counts, at the beginning and again once a second.
  */
 #include <errno.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ xy_status_t head_tools_begin(const head_t *head)
     }
     if (st == XY_OK && head->values->trace != NULL)
         st = xy_trace_merge_create(head->values->trace, names, head->count, &merge);
-    xy_free(names); /* what it points to lives as long as the trace */
+    xy_free(names); /* its target lives as long as the trace */
     return st;
 }
 

@@ -158,7 +158,7 @@ xy_status_t mpi_hosts_add_list(mpi_hosts_t *hosts, const char *list, const char 
     return st;
 }
 
-/* What stands after a name in a file of hosts. */
+/* The rest of a line after a name in a file of hosts. */
 typedef struct {
     long slots;       /* 0: not given */
     bool is_left_out; /* slots=0 */

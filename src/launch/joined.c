@@ -71,7 +71,7 @@ static void add_seconds(xy_text_t *text, double seconds)
     add(text, field);
 }
 
-/* What all must know: see bindings.h. */
+/* Send the facts that all processes need: see bindings.h. */
 static bool let_all_run(void)
 {
     const mpi_joined_config_t *config = joined.config;

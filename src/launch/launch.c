@@ -50,7 +50,7 @@ static mpi_part_t *part_at(const launch_t *launch, size_t i)
     return &XY_VEC_AT(&launch->parts, mpi_part_t, i);
 }
 
-/* Those of the part that run in this process. */
+/* Find the ranks of the part that run in this process. */
 static void find_own_ranks(const launch_t *launch, mpi_part_t *part)
 {
     const mpi_node_job_t *node = launch->node;
@@ -315,7 +315,7 @@ static xy_status_t make_job(launch_t *launch)
     return st;
 }
 
-/* What the launcher needs to make more ranks like the first ones. */
+/* Tell the spawning part how to make more ranks like the first ones. */
 static void prepare_spawn(launch_t *launch)
 {
     const mpi_spawn_numbers_t numbers = spawn_numbers(launch);
@@ -380,7 +380,7 @@ static xy_status_t make_ranks(launch_t *launch)
     return st == XY_OK ? process_input_share() : st;
 }
 
-/* What carries messages to other processes, and where its thread runs. */
+/* Print the transport to other processes, and the core of its thread. */
 static void say_network(const launch_t *launch)
 {
     const char *name = xy_net_name(launch->net), *host = launch->node->hosts[launch->node->process];
@@ -729,7 +729,7 @@ static xy_status_t become(launch_t *launch)
     return xy_fail_errno(errno, part->path, "execute");
 }
 
-/* What sees one process only. */
+/* Refuse options that work in one process only. */
 static xy_status_t check_several(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
@@ -799,7 +799,7 @@ static xy_status_t start(launch_t *launch)
     return XY_OK;
 }
 
-/* What the head has decided, or does itself. */
+/* Take over the settings that the head has decided. */
 static void take_over(const launch_t *launch, mpi_launch_values_t *values)
 {
     if (launch->node->cores != NULL) {

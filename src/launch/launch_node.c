@@ -196,7 +196,7 @@ static bool read_measured(node_fields_t *fields, mpi_node_job_t *job)
     return true;
 }
 
-/* Which ranks are its own: a block, or those that were placed here. */
+/* Read the list of the process's own ranks: a block, or the ranks that were placed here. */
 static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
 {
     bool is_placed = fields->at < fields->end;
@@ -262,7 +262,7 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     return job->count > 0;
 }
 
-/* What the cores of this process share. */
+/* Report the CPUs of this process's cores. */
 static void tell_cpus(void)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -419,7 +419,7 @@ xy_status_t mpi_node_keep(void)
 
 /* ---- The end ---- */
 
-/* Whatever a rank holds, the process ends. */
+/* End the process after some time, whatever a rank still holds. */
 static void *end_anyway(void *code)
 {
     const struct timespec pause = {.tv_sec = END_SECONDS};

@@ -57,7 +57,7 @@ typedef enum {
     NODE_END,    /* exit code, and why if what ranks are doing is to be printed first; or "" */
     NODE_SIGNAL, /* number: as if it had been sent to the process */
     NODE_PING,   /* fields for the answer, or none */
-    NODE_PONG,   /* those, then the time there (monotonic ns) */
+    NODE_PONG,   /* with the time there (monotonic ns) */
     NODE_READY,  /* it listens, and its ranks are about to run */
     NODE_START,  /* to a process that a launcher has started: see node_boot.c */
     NODE_INPUT,  /* bytes of standard input; none: it is at its end */
@@ -65,11 +65,11 @@ typedef enum {
     NODE_CPUS,    /* asked for with none: of xy_target_cpu_t, its cores */
     NODE_TRACE,   /* the next bytes of the trace that it records */
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
-    NODE_PROFILE, /* what it has counted for --adapt, as the text of a profile (mpi/adapt) */
+    NODE_PROFILE, /* its counts for --adapt, as the text of a profile (mpi/adapt) */
     NODE_REPORT,  /* the next bytes of its profile for --report */
     NODE_LOOK,    /* asked for with none: what its ranks do now (report/live.h) */
-    NODE_FOUND,   /* what --check has found there (mpi_check_take) */
-    /* Of a job that survives (mpi/p2p/survive.h): */
+    NODE_FOUND,   /* its findings of --check (mpi_check_take) */
+    /* Messages of a job that survives (mpi/p2p/survive.h): */
     NODE_LOST,   /* a process that this one does not reach any more */
     NODE_FAILED, /* to the head: a rank; from the head: "1" of a process, "0" of a rank, number */
     NODE_REVOKE, /* a context */

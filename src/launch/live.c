@@ -42,7 +42,7 @@ static void name_host(xy_live_t *live)
         p->host = "";
 }
 
-/* What this process says about its ranks; NULL: memory ran out. free() it. */
+/* This process's state of its ranks; NULL: memory ran out. */
 static char *snapshot(size_t *size_p)
 {
     char *text = NULL;

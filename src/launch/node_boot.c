@@ -13,7 +13,7 @@
 
 enum { MOST_PROCESSES = 1 << 16, CONNECT_SECONDS = 60 };
 
-/* Who this is: as told, or by the numbers of the launcher that has started several. */
+/* The number of this process: as given, or by the launcher that has started several. */
 static bool own_number(const char *text, long *number_p)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",

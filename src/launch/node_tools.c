@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process of a job records for --trace, --monitor and --adapt, on its way to the head. The
- * trace goes into a pipe, piece by piece as it is recorded, so that all of it is there when the
- * process is killed, and no host needs room for it; the counters go at the end.
+ * Send the records of a process for --trace, --monitor and --adapt to the head. The trace goes into
+ * a pipe, piece by piece as it is recorded, so that all of it is there when the process is killed,
+ * and no host needs room for it; the counters go at the end.
  */
 #include <errno.h>
 #include <fcntl.h>

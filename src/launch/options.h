@@ -52,7 +52,7 @@ typedef struct {
     double monitor_slice;
     const char *report;          /* a file, or "": print only; NULL: none */
     const char *trace;           /* a file */
-    const char *trace_messages;  /* which; NULL: all */
+    const char *trace_messages;  /* selected messages; NULL: all */
     const char *machine;         /* for reordering */
     const char *virtual_machine; /* run in virtual time on it; NULL: in real time */
     const char *compute, *library, *costs, *costs_here, *json;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks find in their environment. Programs read it before MPI_Init. */
+/* The environment of ranks. Programs read it before MPI_Init. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,8 @@ static xy_status_t set_exports(char **list, const xy_vec_t *exports)
     return XY_OK;
 }
 
-/* What the launcher of another MPI has set for its own processes; ranks are none of them. */
+/* Remove the variables that the launcher of another MPI has set for its own processes; ranks are
+ * none of them. */
 static void hide_launcher(char **list)
 {
     static const char *const prefixes[] = {"OMPI_", "PMIX_",  "PMI_",  "PRTE_",

@@ -17,7 +17,7 @@
 #include "launch/launch_node.h"
 #include "mpi/bindings/bindings.h"
 
-/* What was added to LD_PRELOAD by the launcher that started this one. */
+/* The part of LD_PRELOAD that was added by the launcher that started this one. */
 static const char added_name[] = "XYLEM_PRELOADED";
 
 static struct {
@@ -283,7 +283,7 @@ static xy_status_t copy_executable(int *fd_p, ElfW(Ehdr) * header)
     return st;
 }
 
-enum { SMALL = 64 }; /* what the thread pointer is aligned to in any case */
+enum { SMALL = 64 }; /* least alignment of the thread pointer */
 
 /* Enlarge the thread-local segment in a copy of our executable to at least `size` bytes. */
 static xy_status_t enlarge(int fd, const ElfW(Ehdr) * header, size_t size, size_t align)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which numbers and workers spawned ranks have. */
+/* The numbers and workers of spawned ranks. */
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ int mpi_spawn_first(const mpi_spawn_numbers_t *numbers)
     return numbers->size + (numbers->node != NULL ? numbers->node->process * numbers->room : 0);
 }
 
-/* Those that --usize has left, then all in turn. */
+/* The worker of a spawned rank: those that --usize has left, then all in turn. */
 static int worker_of(const mpi_spawn_numbers_t *numbers, int index)
 {
     const mpi_placement_t *p = numbers->placement;

@@ -31,7 +31,7 @@ typedef enum { SLOT_FREE, SLOT_USED } slot_state_t;
 
 typedef struct {
     _Atomic int state;
-    loaded_t *loaded; /* whose image `image` the slot has, also while it is free; or NULL */
+    loaded_t *loaded; /* the program of `image`, also while the slot is free; or NULL */
     int image;
     char **environment;
 } slot_t;
@@ -167,7 +167,7 @@ static void give_image_back(slot_t *slot)
     slot->loaded = NULL;
 }
 
-/* What the last rank of the slot has left. */
+/* Free the memory that the last rank of the slot has left. */
 static void empty(slot_t *slot)
 {
     process_t *process = &setup.processes[number_of(slot)];

@@ -20,7 +20,7 @@ typedef struct {
     process_program_config_t program; /* how programs of the job are loaded */
     process_t *processes;             /* [capacity] by number */
     const cpu_set_t *rank_set;        /* of the workers, for threads of ranks */
-    const mpi_part_t *part;           /* whose environment new ranks get */
+    const mpi_part_t *part;           /* the part whose environment new ranks get */
     int first, room;                  /* numbers of the slots of this process */
     bool is_verbose;
 } mpi_spawn_setup_t;
@@ -42,7 +42,7 @@ int mpi_spawn_first(const mpi_spawn_numbers_t *numbers);
 xy_status_t mpi_spawn_number(const mpi_spawn_numbers_t *numbers, mpi_job_config_t *config);
 /* MPI_UNIVERSE_SIZE: what --usize says, or as many ranks as there are cores. */
 int mpi_spawn_universe(const mpi_spawn_numbers_t *numbers, long usize);
-/* Of several processes it is the same in all; in virtual time, of all jobs. */
+/* The number of the job, the same in all its processes; in virtual time, in all jobs. */
 uint64_t mpi_spawn_job_id(const mpi_node_job_t *node, bool is_virtual);
 
 /* Before ranks run. What it points to lives as long as the job. */

@@ -35,7 +35,8 @@ static xy_status_t set_path(const char *name, const char *path)
     return set(name, path);
 }
 
-/* Of several processes each is taken to have as many cores as this one. */
+/* Write the machine of the job; each of several processes is taken to have as many cores as this
+ * one. */
 static xy_status_t set_machine(const mpi_launch_values_t *values, const mpi_placement_t *p,
                                int processes)
 {

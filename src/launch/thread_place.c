@@ -50,7 +50,7 @@ static int list_comm(const mpi_placement_t *p, const xy_cores_t *cores, int rank
     return count;
 }
 
-/* What the placements of one job have in common. */
+/* The common part of the placements of one job. */
 typedef struct {
     xy_threads_query_t query;
     const xy_bitset_t *allowed;
@@ -58,7 +58,7 @@ typedef struct {
 } question_t;
 
 /* Compute the worker of each rank's progress thread for one placement; workers are added as needed.
- * */
+ */
 static xy_status_t place(const question_t *q, const xy_threads_t *threads, int *worker_of,
                          mpi_placement_t *p)
 {
@@ -77,7 +77,7 @@ static xy_status_t place(const question_t *q, const xy_threads_t *threads, int *
     return st;
 }
 
-/* Those that the model may choose, and those that were asked for. */
+/* Is the placement one that the model may choose, or that was asked for? */
 static bool is_wanted(const xy_threads_t *threads, const mpi_settings_t *settings)
 {
     for (int c = 0; c < XY_COLL_COUNT; c++)

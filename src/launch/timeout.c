@@ -56,7 +56,7 @@ xy_status_t mpi_timeout_start(double seconds)
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the time limit", "start");
 }
 
-/* What --deadlock-after and --polling-after say; 0: not looked for. */
+/* The values of --deadlock-after and --polling-after; 0: not looked for. */
 static double deadlock_after, polling_after;
 
 /* Thread: look for ranks that wait for each other, and end the job with a report. */

@@ -514,7 +514,7 @@ static int *count_ranks(void)
     return ranks;
 }
 
-/* Those without a rank if they are enough, or else all that ranks may have. */
+/* Choose the cores without a rank if they are enough, or else all that ranks may have. */
 static xy_status_t choose_cores(int count, xy_bitset_t *chosen)
 {
     int *ranks = count_ranks(), free_count = 0;

@@ -26,8 +26,8 @@ typedef struct {
     double global;        /* parallel * scalability */
 } xy_efficiency_t;
 
-/* Of `count` cores that compute so long in a run of `run` seconds, which takes `ideal` seconds on
- * an ideal network (0: not known). */
+/* The efficiencies of `count` cores that compute so long in a run of `run` seconds, which takes
+ * `ideal` seconds on an ideal network (0: not known). */
 void xy_efficiency(const double *compute, size_t count, double run, double ideal,
                    xy_efficiency_t *e);
 /* The same between two runs of one problem; `sum` is all computation of the first. */

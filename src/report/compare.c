@@ -69,8 +69,8 @@ static bool add(xy_vec_t *lines, xy_hash_t *index, const xy_analysis_t *a, bool 
 
 /* ---- The finding ---- */
 
-/* What explains a change of the run: of computation, that of the rank which computes longest, as
- * others wait for it. */
+/* The part of a line in a change of the run: of computation, that of the rank which computes
+ * longest, as others wait for it. */
 static double weight_of(const xy_line_change_t *l, int kind)
 {
     return kind == XY_LINE_COMPUTE ? l->most_after - l->most_before

@@ -59,8 +59,8 @@ static size_t calls_before(const timeline_t *t, uint32_t rank, int64_t time)
     return i;
 }
 
-/* What the rank did from `from` to `to`, without waiting: its calls, and computation that belongs
- * to the call behind it. */
+/* Add the rank's activity from `from` to `to`, without waiting: its calls, and computation that
+ * belongs to the call behind it. */
 static xy_status_t add_stretch(walk_t *w, uint32_t rank, int64_t from, int64_t to)
 {
     const timeline_call_t *calls = timeline_calls(w->t, rank);

@@ -83,7 +83,7 @@ static void put_rank(const xy_live_rank_t *r, FILE *file)
         fputs("\t-\t-\n", file);
 }
 
-/* Those with equal numbers follow each other, fewer calls first. */
+/* Order calls by context, so that equal numbers follow each other, fewer calls first. */
 static int by_context(const void *left, const void *right)
 {
     const xy_live_calls_t *a = left, *b = right;
@@ -101,7 +101,7 @@ static void sort_calls(xy_live_t *live)
         qsort(live->calls.data, live->calls.count, sizeof(xy_live_calls_t), by_context);
 }
 
-/* Those with equal numbers are one line: "0-5,7". */
+/* Print calls; ranks with equal numbers are one line: "0-5,7". */
 static void put_calls(const xy_live_t *live, FILE *file)
 {
     const xy_live_calls_t *all = live->calls.data;

@@ -90,7 +90,7 @@ void xy_live_write(xy_live_t *live, FILE *file);
 /* EPARSE, with the line: no snapshot. `text` is changed. */
 xy_status_t xy_live_parse(char *text, xy_live_t **live_p);
 
-/* Who waits for whom: the partners of those in collectives, the roots, the waiters. */
+/* Find the partners of waiting ranks: those of collectives, the roots, the waiters. */
 void xy_live_settle(xy_live_t *live);
 /* Rates since the snapshot `before` of the same job. */
 void xy_live_rates(xy_live_t *live, const xy_live_t *before);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for whom in a snapshot.
+ * Find the partners of waiting ranks in a snapshot.
  *
  * A rank in a collective waits for the members that have not called it yet: those that have called
  * fewer on the same communicator. The root of a wait is found by going from each rank to the one
@@ -23,7 +23,7 @@ static size_t first_of(const xy_live_t *live, uint32_t context)
     return i;
 }
 
-/* Those that have called fewer come first. */
+/* Find the members that a rank waits for: those that have called fewer collectives. */
 static void find_missing(const xy_live_t *live, xy_live_rank_t *r)
 {
     const xy_live_calls_t *all = live->calls.data;
@@ -48,7 +48,7 @@ static xy_live_rank_t *find(const xy_live_t *live, int32_t rank)
     return i < live->ranks.count && all[i].rank == rank ? &all[i] : NULL;
 }
 
-/* The one that it waits for first; NULL: it does not wait, or for any of several. */
+/* The first partner of a rank; NULL: it does not wait, or for any of several. */
 static xy_live_rank_t *next_of(const xy_live_t *live, const xy_live_rank_t *r)
 {
     return r->state == XY_LIVE_WAIT && r->partners > 0 && r->partner[0] >= 0

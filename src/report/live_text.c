@@ -159,7 +159,7 @@ static int by_rank(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Those that others wait for come first, then what lasts longest. */
+/* Order ranks: those that others wait for come first, then by time. */
 static int by_time(const void *left, const void *right)
 {
     const xy_live_rank_t *a = ((const row_t *)left)->one, *b = ((const row_t *)right)->one;

@@ -164,7 +164,7 @@ xy_status_t xy_profile_merge(xy_profile_t *p, const xy_profile_t *other)
     return is_good ? XY_OK : xy_fail_memory("collecting profiles");
 }
 
-/* What the ranks together know of the calls at a site. */
+/* The statistics of all ranks for the calls at a site. */
 typedef struct {
     double least; /* ns of a call, of the rank that waits least */
     uint64_t compute;

@@ -47,7 +47,7 @@ static xy_profile_t *random_profile(uint64_t *seed, uint32_t ranks)
     return p;
 }
 
-/* What is written reads back as the same. */
+/* A written profile reads back unchanged. */
 static void test_files_keep_everything(void **state)
 {
     uint64_t seed = 7;

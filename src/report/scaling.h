@@ -39,7 +39,7 @@ typedef struct {
     bool is_virtual;     /* all runs are in virtual time */
     xy_vec_t points;     /* of xy_scaling_point_t, by ranks; the base is the first run */
     size_t base;
-    xy_scaling_by_t by; /* what predicts */
+    xy_scaling_by_t by; /* the method of the prediction */
     double serial;      /* by fit: the serial fraction */
     char finding[320];
 } xy_scaling_t;

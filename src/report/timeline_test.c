@@ -401,7 +401,7 @@ static void test_path_is_as_long_as_the_run(void **state)
         assert_float_equal((double)sum / (double)SECOND, expected, 1e-6);
         for (uint32_t r = 0; r < RANKS; r++)
             expected -= path_of(p, r, "MPI_Barrier", false);
-        assert_float_equal(expected, 0.01 * ROUNDS, 1e-5); /* what the barriers take themselves */
+        assert_float_equal(expected, 0.01 * ROUNDS, 1e-5); /* time of the barriers themselves */
         xy_profile_destroy(p);
     }
 }

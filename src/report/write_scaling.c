@@ -19,7 +19,7 @@ static const char *measured_name(const xy_scaling_t *s)
     return s->is_virtual ? "virtual time" : "measured";
 }
 
-/* What the prediction is, as a sentence; "": there is none. `text` is returned. */
+/* Describe the prediction in a sentence; "": there is none. `text` is returned. */
 static const char *explain(const xy_scaling_t *s, char text[96])
 {
     *text = '\0';

@@ -68,7 +68,7 @@ static void put_ranks(const xy_analysis_t *a, FILE *file)
                 xy_format_seconds(a->ranks[most].compute, high), most);
 }
 
-/* Those who are waited for most. */
+/* Print the ranks that are waited for most. */
 static void put_culprits(const xy_analysis_t *a, FILE *file)
 {
     double limit = INFINITY;

@@ -47,7 +47,7 @@ struct xy_order {
     const char *describe; /* half a line */
     bool is_cyclic;      /* without changes, threads are picked in the same order again and again */
     bool has_supervisor; /* a thread of each core looks whether suspended ones must be woken */
-    bool is_fifo;        /* who becomes eligible goes to the back, not to the front */
+    bool is_fifo;        /* a thread that becomes eligible goes to the back, not to the front */
     bool has_priorities; /* otherwise all threads have 0, whatever their base is */
     /* Does this thread stand in the list? */
     bool (*admits)(const xy_order_thread_t *thread);

@@ -104,7 +104,7 @@ static void test_priority(void **state)
     expect_picks(&q, "210210");
 }
 
-/* Whatever changes, the list holds exactly the threads that the order admits, once each. */
+/* After any change, the list holds exactly the threads that the order admits, once each. */
 static void test_lists_are_whole(void **state)
 {
     (void)state;

@@ -20,8 +20,8 @@ typedef struct {
     xy_vec_t values; /* of stencil_choice_t */
 } stencil_choices_t;
 
-/* Of a run; NULL: what it does is not kept (a load from a file, a plug-in), or memory ran out. The
- * caller frees it. */
+/* The key of a run; NULL: its choice is not kept (a load from a file, a plug-in), or memory ran
+ * out. The caller frees it. */
 char *stencil_choices_key(const stencil_real_t *r);
 /* A file that does not exist has no choices. XY_EPARSE and others (reported): it is not one of
  * choices, or cannot be read. The caller cleans up in all cases. */

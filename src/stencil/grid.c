@@ -333,8 +333,8 @@ static const struct {
               {4, 0, 0.009}, {5, 0, 0.006}, {8, 0, 0.003},  {60, 0, 0}};
 enum { LOSSES = sizeof(losses) / sizeof(losses[0]), PROCESSORS_MOST = 17 };
 
-/* As many trials as are worth their time, which run on all processors side by side: the time of
- * trials and run together is least. 1: none; 0: all. They may be of fewer iterations. */
+/* The number of trials that are worth their time, which run on all processors side by side: the
+ * time of trials and run together is least. 1: none; 0: all. They may be of fewer iterations. */
 static int32_t count_trials(xy_stencil_t *trial, double seconds)
 {
     double accesses = (double)written_blocks(trial) * (trial->points + stencil_arrays(trial) - 1);

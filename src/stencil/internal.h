@@ -59,7 +59,7 @@ bool stencil_is_deciding(const xy_stencil_t *s, int t);
 bool stencil_is_written(const xy_stencil_t *s, int64_t cell);
 
 xy_status_t stencil_checks_data(stencil_grid_t *g); /* XY_ENOMEM (reported) */
-/* What a task of iteration t accesses because of checks, STENCIL_CHECK_ACCESSES at most: the
+/* The additional accesses of a task of iteration t for checks, STENCIL_CHECK_ACCESSES at most: the
  * snapshot and the residual that it writes come last. Returns how many. */
 int stencil_checks_access(const stencil_grid_t *g, int64_t cell, int t, xy_access_t *accesses);
 /* After all blocks of iteration t. */
@@ -85,7 +85,8 @@ xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
  * place alone, or those of the user's own stencil. */
 void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int array, int64_t cell,
                   void *block);
-/* Those of `count` cells from a place of the whole grid on, in the order of its cells. */
+/* Fill in the first values of `count` cells from a place of the whole grid on, in the order of its
+ * cells. */
 void stencil_fill_places(const xy_stencil_t *s, int array, int64_t place, int64_t count, void *at);
 /* How far away, in cells, a cell reads; does it read the value that it replaces? */
 int stencil_radius(const xy_stencil_t *s);
@@ -120,8 +121,8 @@ void stencil_extents(const xy_stencil_t *s, const stencil_shape_t *shape, int64_
 typedef struct stencil_crew stencil_crew_t;
 /* Turns `from` to `to` - 1 of the loop; the largest result is that of the loop, 0 at least. */
 typedef double stencil_crew_fn(void *arg, int64_t from, int64_t to);
-/* As many threads as there are cores for this one. NULL: there is no memory, and the caller does
- * all. */
+/* Create a thread for each core but this one's. NULL: there is no memory, and the caller does all.
+ */
 stencil_crew_t *stencil_crew_create(void);
 void stencil_crew_destroy(stencil_crew_t *crew); /* NULL is fine */
 /* All turns of a loop, in no order; `crew` NULL: the caller does them. */

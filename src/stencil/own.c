@@ -357,7 +357,7 @@ static int64_t pick(int which, int64_t low, int64_t extent)
     return which == 0 ? low : which == 1 ? extent / 2 : extent - 1 - low;
 }
 
-/* Which cells it reads is tried at the corners and in the middle, before a block is harmed. */
+/* Try at the corners and in the middle which cells the function reads, before a block is harmed. */
 static xy_status_t try_cells(const stencil_own_t *own, const xy_stencil_t *s)
 {
     const long origin[3] = {0};

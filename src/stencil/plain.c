@@ -88,7 +88,7 @@ static loop_t loop_of(const stencil_plain_t *p, int64_t cell, void *grid, const 
 {
     loop_t loop = {.grid = grid};
 
-    memcpy(&loop.p, &p, sizeof(p)); /* which of them is only read is up to the loop */
+    memcpy(&loop.p, &p, sizeof(p)); /* the loop may only read one of them */
     memcpy(&loop.block, &block, sizeof(block));
     stencil_origin(p->s, &p->shape, cell, loop.origin);
     return loop;

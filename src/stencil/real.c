@@ -10,7 +10,7 @@
 
 #include "stencil/own.h"
 
-/* What a task does besides its own work is counted in rows, so that loads need not be whole. */
+/* The additional work of a task, counted in rows, so that loads need not be whole. */
 static int64_t extra_rows(const stencil_real_t *r, const xy_op_t *op, int64_t rows)
 {
     return (int64_t)((op->seconds / r->least_seconds - 1) * (double)rows + 0.5);
@@ -267,7 +267,8 @@ static xy_status_t find_workers(stencil_real_t *r)
     return st;
 }
 
-/* Of several ranks the first one compiles before the others: what is wrong is reported once. */
+/* Compile the user's stencil; the first of several ranks does so before the others, so that an
+ * error is reported once. */
 static xy_status_t load_own(stencil_real_t *r)
 {
     const struct xylem_messages *m = r->run->messages;

@@ -27,7 +27,7 @@ typedef struct {
     xy_stencil_t grid; /* with everything decided */
     stencil_shape_t shape;
     xy_graph_t *graph;       /* of the whole grid */
-    const xy_graph_t *tasks; /* those that run here: the same, or the share of this rank */
+    const xy_graph_t *tasks; /* tasks that run here: all of them, or the share of this rank */
     const stencil_kernels_t *kernels;
     int32_t workers, block_data; /* the first data are blocks, the others numbers */
     double core_seconds;         /* beside GPUs: of an update of a block on a core, */
@@ -44,7 +44,7 @@ typedef struct {
     int32_t *owner;             /* [data] ranks */
     bool has_agreed, has_begun; /* all ranks said if they can begin; and they can */
     void **unused; /* [blocks] of this rank's in a file, those that no task uses; or NULL */
-    xy_vec_t told; /* what happened, for rank 0 */
+    xy_vec_t told; /* records for rank 0 */
     xy_task_observer_t listener;
     bool is_told_in_part;
     int32_t gpus_used, workers_used; /* by the run */
@@ -76,7 +76,7 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 xy_status_t stencil_real_pages(stencil_real_t *r);
 
 /* real_ranks.c */
-/* Who has which block; the share of this rank, its data in memory. */
+/* Share the blocks among the ranks; make the share of this rank, with its data in memory. */
 xy_status_t stencil_ranks_share(stencil_real_t *r);
 /* Drivers of GPUs are made ready one rank after the other. */
 xy_status_t stencil_ranks_open(const stencil_real_t *r);

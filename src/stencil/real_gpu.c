@@ -66,11 +66,11 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
             threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
         st = xy_gpu_launch(stream, kernel, threads, s->points == 3 ? group1 : group, args, n + 5);
     }
-    args[n + 3] = args[n + 4] = args[n]; /* those were of this function */
+    args[n + 3] = args[n + 4] = args[n]; /* arguments of this function */
     return st;
 }
 
-/* Those of the user's own stencil; the first `n` arguments are of the blocks. */
+/* Launch the user's own stencil; the first `n` arguments are of the blocks. */
 static xy_status_t launch_own(const stencil_real_t *r, const xy_op_t *op, xy_gpu_stream_t *stream,
                               xy_gpu_kernel_t *kernel, xy_gpu_arg_t *args, int n, int64_t last)
 {
@@ -135,7 +135,7 @@ xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_pl
                        count);
 }
 
-/* What a task does besides its own work is counted in rows, as on cores. */
+/* Add the additional work of a task, counted in rows, as on cores. */
 static xy_status_t add_load(const stencil_real_t *r, const stencil_place_t *p,
                             const xy_task_kernel_t *k, const xy_gpu_memory_t *around,
                             const xy_op_t *op)

@@ -190,7 +190,7 @@ static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
     return st;
 }
 
-/* As many blocks as are needed and as there is room for; one at least. */
+/* Take blocks: enough for a measurement, as far as there is room; one at least. */
 static xy_status_t take_blocks(probe_t *probe)
 {
     uint64_t bytes = probe->r->grid.block_bytes, room = 0;

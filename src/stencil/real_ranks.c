@@ -49,7 +49,7 @@ static uint64_t place(stencil_real_t *r, char *memory)
     return at;
 }
 
-/* Which check a datum of the share is the decision of; they are the last data. Negative: none. */
+/* The check whose decision is a datum of the share; they are the last data. Negative: none. */
 static int32_t check_of(const stencil_real_t *r, int32_t data)
 {
     int32_t checks = r->grid.check_every > 0 ? r->grid.iterations / r->grid.check_every : 0;
@@ -79,7 +79,7 @@ static xy_status_t map_memory(stencil_real_t *r)
     for (int32_t d = 0; d < xy_graph_data_count(r->tasks); d++) {
         int32_t whole = r->share->data_of[d];
 
-        if (check_of(r, d) >= 0) /* what an empty message leaves: the run continues */
+        if (check_of(r, d) >= 0) /* the meaning of an empty message: the run continues */
             stencil_set_number(&r->grid, r->addresses[d], INFINITY);
         if (whole < stencil_arrays(&r->grid) * cells && r->owner[whole] == r->share->rank)
             stencil_fill(&r->grid, &r->shape, (int)(whole / cells), whole % cells, r->addresses[d]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tasks of several ranks did, for pictures: each rank keeps it, with the numbers of the
- * whole graph, and rank 0 gets all of it and tells its observer. Clocks begin when all ranks have
- * agreed to begin, so they differ by what a message takes.
+ * Collect the records of the tasks of several ranks, for pictures: each rank keeps them, with the
+ * numbers of the whole graph, and rank 0 gets all of them and tells its observer. Clocks begin when
+ * all ranks have agreed to begin, so they differ by what a message takes.
  */
 #include <stdlib.h>
 #include <xylem.h>

@@ -193,7 +193,7 @@ typedef struct {
     xy_status_t *status;
     size_t count;
     int over;               /* set by xy_stencil_study_over */
-    struct xy_arena *words; /* what the runs point to */
+    struct xy_arena *words; /* memory of the runs */
 } xy_stencil_study_t;
 
 /* Read the table of a study (docs/stencil.md): lines "key value value ...", all combinations. The

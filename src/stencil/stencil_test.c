@@ -365,7 +365,7 @@ static void test_trials_by_time(void **state)
     }
     assert_int_equal(chosen[0].sim.trials, 0);
     assert_true(chosen[1].sim.trials > 20);
-    /* What was not tried runs as if it had been asked for. */
+    /* A policy that was not tried runs as if it had been asked for. */
     run.grid.task_seconds = seconds[0];
     run.how.policy = chosen[0].sim.policy;
     run.how.params.look_ahead = chosen[0].sim.look_ahead;

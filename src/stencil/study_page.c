@@ -106,7 +106,7 @@ static void add_place(picture_t *p, double place)
     p->place_count++;
 }
 
-/* Of one policy and place; not a number where it did not run. */
+/* The value of one policy and place; not a number where it did not run. */
 static double value_at(const picture_t *p, const char *policy, double place)
 {
     for (size_t i = p->first; i < p->study->count; i++)
@@ -378,7 +378,7 @@ static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_res
 static void print_table(FILE *f, const xy_stencil_study_t *study, size_t first)
 {
     stencil_axis_t axis = stencil_axis_of(study);
-    bool is_more = axis != STENCIL_OVER_BLOCKS; /* which has a column anyway */
+    bool is_more = axis != STENCIL_OVER_BLOCKS; /* blocks have a column anyway */
     const char *columns[] = {"policy",   stencil_axis_title(axis),
                              "blocks",   "domain",
                              "makespan", "/ bound",

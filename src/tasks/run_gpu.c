@@ -22,7 +22,7 @@ typedef struct {
     int count, found;  /* opened, and on this machine */
     xy_vec_t entries;  /* of entry_t */
     int32_t *entry_of; /* [ops]; -1: it has no kernel */
-    int failed;        /* what a function of the program returned */
+    int failed;        /* return value of a function of the program */
 } run_t;
 
 static const tasks_code_t *code_of(const run_t *r, xy_op_id_t op)

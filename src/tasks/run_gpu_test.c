@@ -186,7 +186,7 @@ static void test_beside_cores(void **state)
     }
 }
 
-/* What is scrap is not brought home, and what others made of it is right. */
+/* Scrap is not brought home, and results computed from it are right. */
 static void test_scrap(void **state)
 {
     (void)state;

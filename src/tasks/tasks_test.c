@@ -126,7 +126,7 @@ static void test_wrong(void **state)
     xylem_tasks_add(t, &(xylem_task){.seconds = 1}, (xylem_access[]){{d, XYLEM_READ}}, 1);
     assert_int_not_equal(xylem_tasks_run(t, &(xylem_run_options){.clock = XYLEM_REAL}, NULL), 0);
     assert_int_not_equal(xylem_tasks_run(t, &(xylem_run_options){.policy = "best"}, NULL), 0);
-    assert_int_equal(xylem_tasks_run(t, NULL, NULL), 0); /* those were errors of the call alone */
+    assert_int_equal(xylem_tasks_run(t, NULL, NULL), 0); /* the errors were of the call alone */
     xylem_tasks_free(t);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the C++ interfaces of the other MPIs (libmpi_cxx.so.40, libmpichcxx.so.12) use of the inside
- * of their C libraries. They stay the installed ones: their classes call functions of C, and these
- * here where a function of the program is one of C++. Such a function is called through one of the
- * C++ library, which gets it as an argument.
+ * Functions inside the C libraries of other MPIs that their C++ interfaces (libmpi_cxx.so.40,
+ * libmpichcxx.so.12) use. They stay the installed ones: their classes call functions of C, and
+ * these here where a function of the program is one of C++. Such a function is called through one
+ * of the C++ library, which gets it as an argument.
  */
 #include "mpi/abi/abi.h"
 
@@ -39,7 +39,7 @@ void ompi_op_set_cxx_callback(F_Op op, MPI_User_function *fn)
 
 /* ---- Attributes: the functions and the extra state are those of the C++ library ---- */
 
-/* Of callbacks.c. */
+/* Defined in callbacks.c. */
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
                             MPI_Comm_delete_attr_function *delete, int *keyval, void *extra);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy,

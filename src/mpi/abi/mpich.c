@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPICH's library has besides MPI functions. */
+/* Functions and variables of MPICH's library that are not of MPI. */
 #include "mpi/abi/fortran.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI's library has besides MPI functions and predefined objects. */
+/* Functions and variables of Open MPI's library besides MPI functions and predefined objects. */
 #include "mpi/abi/fortran.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

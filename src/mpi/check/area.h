@@ -21,7 +21,7 @@ bool check_area_overlaps(const check_area_t *a, const check_area_t *b);
 void check_area_each(const check_area_t *area,
                      bool (*visit)(const char *run, size_t length, void *argument), void *argument);
 
-/* Of the bytes as they are now. */
+/* A hash of the bytes as they are now. */
 uint64_t check_area_hash(const check_area_t *area);
 
 /* The use of the buffer by the call: "receives into", "sends from", or of a file. */

@@ -49,7 +49,7 @@ static check_area_t area_of(int type, int64_t count, int offset)
     return check_area_make(memory + MIDDLE + offset, count, mpi_type_of(types[type]));
 }
 
-/* Which bytes unpacking writes. */
+/* Mark the bytes that unpacking writes. */
 static void touch(const check_area_t *area, unsigned char *bytes)
 {
     static char ones[PACKED];

@@ -90,7 +90,7 @@ void check_graph_fill(check_graph_t *graph)
                 graph->next[r] = mpi_comm_world_rank(wait->comm, wait->peer);
             continue;
         }
-        if (graph->job->processes > 1) /* those of other processes are not seen here */
+        if (graph->job->processes > 1) /* members in other processes are not known here */
             continue;
         if (asked == NULL || asked->context != wait->comm->context)
             missing = missing_member(graph, wait->comm);
@@ -347,7 +347,7 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
     check_graph_t graph;
 
     cause[0] = '\0';
-    if (job->processes > 1 && job->reports == NULL) /* what others wait for is not known here */
+    if (job->processes > 1 && job->reports == NULL) /* the partners of others are not known here */
         return;
     if (check_graph_init(&graph, job)) {
         check_graph_fill(&graph);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a member sends from and receives into, block by block. What is in place is received into: no
+ * The blocks that a member sends from and receives into. What is in place is received into: no
  * other operation may use it, and the program must not read it.
  */
 #include "mpi/check/collectives.h"

@@ -63,7 +63,7 @@ typedef struct {
     access_t *first, **end;
 } list_t;
 
-/* What a member of a window has called so far, and what others do in its memory. */
+/* The calls of a member of a window so far, and the accesses of others to its memory. */
 struct member {
     uint32_t fences;
     uint32_t operations;
@@ -121,7 +121,7 @@ static member_t *find_member(uint32_t window, int rank)
     return m;
 }
 
-/* What it has belongs to its rank. */
+/* The member of the calling rank; its data belongs to the rank. */
 static member_t *member_of(const mpi_win_t *win)
 {
     member_t *m;
@@ -335,8 +335,8 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
 
-/* Which operations of an origin are complete: on a target, or RMA_EVERYWHERE. A flush that is local
- * ends those that return something. */
+/* The completed operations of an origin: on a target, or RMA_EVERYWHERE. A flush that is local ends
+ * those that return something. */
 typedef struct {
     int target;
     bool is_local;
@@ -519,7 +519,7 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
     note_order(self, win, &now);
 }
 
-/* What was called when something is complete: by whom, and where. */
+/* The call that completes something: by whom, and where. */
 typedef struct {
     const mpi_win_t *win;
     int rank;
@@ -793,7 +793,7 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
         return;
     check_pending_memory(self, &area, is_receive);
     if (is_receive && what == UPDATE)
-        return; /* what nobody wants may go to one place, and come there in any order */
+        return; /* unwanted data may go to one place, in any order */
     named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
                                                 .count = count,
                                                 .type = (mpi_type_t *)(uintptr_t)type};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is where: one line for each group of ranks that are in the same call, for reports of
- * deadlocks, time limits and aborts. Ranks of other workers may run meanwhile: they change what
- * they are doing and free what they use. So every record is copied once, through the kernel
- * (copy_memory.c), and only the copy is looked at: a copy may be of the past or half of it, but no
- * pointer in it is followed without asking whether there is memory.
+ * List the ranks by their calls: one line for each group of ranks that are in the same call, for
+ * reports of deadlocks, time limits and aborts. Ranks of other workers may run meanwhile: they
+ * change what they are doing and free what they use. So every record is copied once, through the
+ * kernel (copy_memory.c), and only the copy is looked at: a copy may be of the past or half of it,
+ * but no pointer in it is followed without asking whether there is memory.
  */
 #include "mpi/check/check.h"
 
@@ -131,7 +131,7 @@ static void describe_call(const check_place_t *call, char *text, size_t size)
              site, call->partitions);
 }
 
-/* What was freed meanwhile may hold neither true nor false. */
+/* Read a flag of memory that may be free meanwhile, and then hold neither true nor false. */
 static bool is_set(const bool *flag)
 {
     return *(const unsigned char *)flag != 0;

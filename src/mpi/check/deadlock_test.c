@@ -23,7 +23,7 @@ static mpi_rank_t ranks[RANKS];
 static mpi_job_t job = {.size = RANKS, .started = RANKS, .capacity = RANKS, .ranks = ranks};
 static char report[8192];
 
-/* What is printed for the ranks as they are. */
+/* Make the report of the ranks' current state. */
 static void make_report(int at_most)
 {
     char path[] = "/tmp/xylem-report-XXXXXX";

@@ -123,7 +123,7 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
         mine->outermost = frame;
 }
 
-/* What the calling function can name; `is_exact`: without any doubt. */
+/* The variables that the calling function can name; `is_exact`: without any doubt. */
 static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
 {
     uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
@@ -177,7 +177,7 @@ bool check_elements_local(const mpi_rank_t *self, const char *address, size_t le
 
 /* ---- Elements ---- */
 
-/* What a datatype of one kind of element needs; ANY: it takes everything. */
+/* The element that a datatype of one kind of element needs; ANY: it takes everything. */
 static mpi_element_t element_of(const mpi_type_t *type)
 {
     switch ((mpi_basic_t)type->basic) {

@@ -47,7 +47,7 @@ static const check_line_t *line_at(size_t i)
     return &XY_VEC_AT(&lines, check_line_t, i);
 }
 
-/* Of a table of ranks: the first two places in it. */
+/* Take the first two places in a table of ranks. */
 static void take_places(check_finding_t *made)
 {
     int taken = 0;

@@ -79,7 +79,7 @@ static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
                                              strncmp(self->call.name, "MPI_Isend", 9) == 0);
 }
 
-/* Of a message; NULL: it is on another worker, or in another process. */
+/* The receiver of a message; NULL: it is on another worker, or in another process. */
 static mpi_rank_t *receiver_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
@@ -102,7 +102,7 @@ static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 /* The buffer of the message that begins next on this thread is known: it is part of a request for
  * several. */
 static _Thread_local bool is_part;
-static _Thread_local const void *part_buffer; /* which may be MPI_BOTTOM */
+static _Thread_local const void *part_buffer; /* may be MPI_BOTTOM */
 
 static void start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
 {
@@ -148,14 +148,14 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
         check_pending_start(self, t, request, false);
     is_done = inner->send(self, &mine, bytes, request);
     if (request != NULL)
-        request->mode = t->mode; /* that of the program: see check_engine_is_forced */
+        request->mode = t->mode; /* the program's mode: see check_engine_is_forced */
     if (to != NULL)
         arrive_at(to);
     return is_done;
 }
 
 /* Start a receive in checked runs; one from any source may be held back to see all its candidates.
- * */
+ */
 static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};
@@ -197,7 +197,7 @@ static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
     inner->wait(self, requests, count, any);
 }
 
-/* What others do is not seen here: they are given some time. */
+/* Wait for ranks of other processes, whose calls are not seen here? They get some time. */
 static bool is_patient(void)
 {
     return mpi_job->processes <= 1 || xy_now() > acted + PATIENCE;
@@ -383,7 +383,7 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
 
 /* ---- No rank can move ---- */
 
-/* What is a mistake only if the program gets to its end this way: else it is a deadlock. */
+/* Findings that count only if the program gets to its end this way: else it is a deadlock. */
 static struct {
     mpi_finding_t finding;
     char text[900];
@@ -398,7 +398,8 @@ bool check_engine_is_forced(const mpi_request_t *sender)
            is_own(sender->owner, sender->comm);
 }
 
-/* Of those to one rank; `stuck`: of these senders, or NULL. On its worker, or while that sleeps. */
+/* Find a message to one rank that is forced; `stuck`: of these senders, or NULL. On its worker, or
+ * while that sleeps. */
 static mpi_message_t *find_forced_to(const mpi_rank_t *rank, const bool *stuck)
 {
     for (xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
@@ -523,7 +524,7 @@ bool check_engine_release(const mpi_worker_t *worker, const bool *stuck, const c
            (mpi_job->processes > 1 && release_far(cause));
 }
 
-/* Of several processes, any that lets something continue may wake a rank of another one. */
+/* Any of several processes that lets something continue may wake a rank of another one. */
 static bool revive_here(const mpi_worker_t *worker, mpi_revive_t what, const char *cause)
 {
     bool is_ready = false, is_done = false;

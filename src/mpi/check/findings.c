@@ -148,7 +148,7 @@ static void add(const mpi_finding_t *finding, const char *message)
         mpi_job->abort(XMPI_EXIT_ERRORS);
 }
 
-/* Whose exit code is it then? */
+/* Is the exit code the program's own? */
 static bool is_own_code(mpi_finding_kind_t kind)
 {
     return kind == XMPI_FINDING_CRASH || kind == XMPI_FINDING_EARLY_EXIT ||

@@ -10,7 +10,7 @@
 
 enum { CHECK_PLACE_SIZE = 320, CHECK_TEXT_SIZE = 160 };
 
-/* Of a table of ranks: what some of them do. */
+/* A line of a table of ranks: the call of some of them. */
 typedef struct {
     char *text;
     xy_bitset_t ranks;

@@ -23,7 +23,7 @@ typedef struct {
 static xy_vec_t *lists;   /* [ranks] of late_t, in the order of the calls */
 static unsigned *choices; /* [ranks] how many each has made */
 
-/* What a late receive may take: the first message of each source. */
+/* The candidates of a late receive: the first message of each source. */
 enum { CANDIDATES = 64 };
 typedef struct {
     mpi_message_t *messages[CANDIDATES];
@@ -227,7 +227,7 @@ static void sort(candidates_t *c)
         }
 }
 
-/* The one that came first; where ranks run at the same time, that of the first rank. */
+/* Choose the first message; where ranks run at the same time, that of the first rank. */
 static mpi_message_t *choose(const mpi_rank_t *rank, candidates_t *c)
 {
     if (check_is_parallel())
@@ -349,7 +349,7 @@ static mpi_message_t *wait_for(mpi_rank_t *self, const xy_envelope_t *envelope)
                      .site = self->call.caller,
                      .found_p = &found,
                      .waiter = self->waiter};
-    while (found == NULL) { /* what arrives readies it, too */
+    while (found == NULL) { /* a message that arrives readies it, too */
         self->waiter->next = self->probers;
         self->probers = self->waiter;
         xy_fiber_park();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is left when a rank ends: messages that it never received, requests that it never completed,
- * and, where leaks are looked for, objects that it never freed. The program may have got away with
- * it, so these are warnings.
+ * Objects that are left when a rank ends: messages that it never received, requests that it never
+ * completed, and, where leaks are looked for, objects that it never freed. The program may have got
+ * away with it, so these are warnings.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void describe_send(const void *at, char text[TEXT])
     describe_site(by, at, text);
 }
 
-/* What became of them: "never received", "taken by MPI_Mprobe and never received". */
+/* Report messages with their fate: "never received", "taken by MPI_Mprobe and never received". */
 static void report_messages(const mpi_rank_t *self, const mpi_left_t *first, int count,
                             const char *what, const void *taken_at)
 {
@@ -92,7 +92,8 @@ static bool is_expected(const mpi_rank_t *self, const xy_envelope_t *e)
     return false;
 }
 
-/* Of a partitioned send: its partitions, or the word of MPI_Psend_init that they will come. */
+/* Is the message part of a partitioned send: its partitions, or the word of MPI_Psend_init that
+ * they will come? */
 static bool is_partition(const mpi_left_t *message)
 {
     return message->envelope.context & XMPI_CONTEXT_PARTITIONED;
@@ -197,7 +198,8 @@ static bool is_left_at(const mpi_request_t *request, const mpi_rank_t *rank,
            request->call.caller == like->call.caller && request->call.name == like->call.name;
 }
 
-/* Those of the rank that were started where `like` was; `like` is the first of them in the list. */
+/* Report the requests of the rank that were started where `like` was; `like` is the first of them
+ * in the list. */
 static void report_requests(const mpi_worker_t *worker, const mpi_rank_t *rank,
                             const mpi_request_t *like)
 {
@@ -279,7 +281,7 @@ void mpi_rank_look_back(mpi_rank_t *self, bool is_together)
     if (mpi_survives && mpi_survive_count() > 0) /* calls that failed have left some */
         return;
     if (mpi_job->clock == NULL)
-        mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
+        mpi_poll(self->worker->base); /* messages sent before the others came here have arrived */
     look_for_messages(self);
     look_for_partitions(self);
     look_for_taken(self);

@@ -15,7 +15,7 @@ typedef struct {
     uint64_t numbers[MEETINGS], times[MEETINGS];
 } meetings_t;
 
-/* What a call tells its rank. */
+/* The kind of order that a call gives its rank. */
 typedef enum {
     HEARS_NOTHING,
     HEARS_MESSAGES, /* that were sent to it */
@@ -38,7 +38,7 @@ typedef struct {
     const char *call;         /* in which it is; NULL: none */
     const char *anchor;       /* frame of on_call when it was entered */
     meetings_t *meetings;     /* of the collective in that call; NULL: none */
-    uint64_t number;          /* which one it is */
+    uint64_t number;          /* its number */
     xy_hash_t entered;        /* by context: how many collectives, as a pointer */
     known_t known[KNOWN];     /* of calls that it has made */
 } state_t;
@@ -193,7 +193,7 @@ static uint64_t heard_of_members(const state_t *s)
     return heard;
 }
 
-/* What the rank has heard when it leaves its call. */
+/* The events that come before the rank's return from its call. */
 static uint64_t heard_in(state_t *s)
 {
     switch (hears_of(s)) {
@@ -209,7 +209,7 @@ static uint64_t heard_in(state_t *s)
 }
 
 /* Called at the beginning and end of each MPI call: note what the rank has heard of others in it.
- * */
+ */
 static void on_call(mpi_rank_t *self)
 {
     state_t *s = self->world < count ? &states[self->world] : NULL;

@@ -39,7 +39,7 @@ typedef struct pending {
 LIST_HEAD(list, pending);
 typedef struct list list_t;
 
-/* What a rank has started. */
+/* The pending operations of a rank. */
 enum { CHAINS = 64 };
 typedef struct {
     check_spans_t spans;
@@ -268,7 +268,7 @@ void check_pending_finish(mpi_request_t *request)
     end_of_request(request, true);
 }
 
-/* What the program has freed may be sent, or received, later than it knows. */
+/* Forget a freed request, which may be sent or received later than the program knows. */
 void check_pending_forget(const mpi_request_t *request)
 {
     end_of_request(request, false);
@@ -406,7 +406,7 @@ void check_pending_look(mpi_rank_t *self)
 
 /* ---- One-sided operations ---- */
 
-/* What a get of this process has read is there already. */
+/* Note an operation of a window; data that a get of this process has read is there already. */
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use)
 {

@@ -37,7 +37,7 @@ typedef enum { CHECK_USE_ORIGIN, CHECK_USE_RESULT } check_use_t;
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use);
 void check_pending_bind(const mpi_rank_t *self, const mpi_win_t *win, const mpi_request_t *request);
-/* Those on a target, or RMA_EVERYWHERE, have done with their buffers. */
+/* Forget the operations on a target, or RMA_EVERYWHERE, whose buffers are free again. */
 void check_pending_settle(const mpi_rank_t *self, const mpi_win_t *win, int target);
 /* The rank is going to wait or tests: has it changed the buffers of its receives? */
 void check_pending_look(mpi_rank_t *self);

@@ -57,8 +57,8 @@ void picture_destroy(picture_t *picture); /* NULL is fine */
 /* False: it is something else, or memory ran out; then none of its ranks is in the picture. */
 bool picture_read(picture_t *picture, int process, const char *text);
 
-/* Which ranks may be in a knot: those that are parked, those that have polled for long, too, or all
- * that poll. */
+/* The ranks that may be in a knot: those that are parked, those that have polled for long, too, or
+ * all that poll. */
 typedef enum { PICTURE_PARKED, PICTURE_LONG, PICTURE_POLLING } picture_who_t;
 
 /* As check_knot_find; what the next two are about. */

@@ -46,7 +46,7 @@ typedef struct {
 } check_machine_t;
 
 extern const check_machine_t check_aarch64, check_x86_64;
-/* That of EM_AARCH64 and so on; NULL: it is not known. */
+/* The machine with the ELF number EM_AARCH64 and so on; NULL: it is not known. */
 const check_machine_t *check_machine_find(int elf_machine);
 
 /* Copy CHECK_CODE_LONGEST bytes of code. False: there is none. */

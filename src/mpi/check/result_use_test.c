@@ -117,7 +117,7 @@ static void test_cases(void **state)
     }
 }
 
-/* What ends before the register is read or written is not known. */
+/* Code that ends before the register is read or written is not known. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -40,7 +40,7 @@ static check_code_t plain(bool reads, bool writes)
     return (check_code_t){.kind = CHECK_CODE_PLAIN, .reads = reads, .writes = writes};
 }
 
-/* Of what follows the opcode: two registers, or one and a place in memory. */
+/* Read the operands after the opcode: two registers, or one and a place in memory. */
 static void read_operands(text_t *t)
 {
     unsigned byte = next(t);
@@ -71,7 +71,7 @@ static bool has_rm(const text_t *t)
     return t->mod == 3 ? t->rm == 0 : t->uses_address;
 }
 
-/* Of one byte: without REX, number 4 is ah. */
+/* Is it the low byte of a register? Without REX, number 4 is ah. */
 static bool is_low(const text_t *t, unsigned reg)
 {
     return reg == 0 || (reg == 4 && !t->has_rex);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks do now, read from outside while they run. As in deadlock.c every record is copied
- * through the kernel and only the copy is looked at: it may be of the past, or half of it.
+ * The current state of ranks, read from outside while they run. As in deadlock.c every record is
+ * copied through the kernel and only the copy is looked at: it may be of the past, or half of it.
  */
 #include <string.h>
 
@@ -61,7 +61,8 @@ static bool is_from_root(const char *name)
            strncmp(name, "MPI_Iscatter", 12) == 0;
 }
 
-/* Who has not called it is found out where all ranks are known (xy_live_settle). */
+/* Record the collective that a rank waits in; missing members are found where all ranks are known
+ * (xy_live_settle). */
 static void look_at_collective(const looking_t *look, xy_live_rank_t *r,
                                const mpi_request_t *request)
 {
@@ -146,7 +147,7 @@ static void look_at_clock(const looking_t *look, const mpi_live_t *live, xy_live
 }
 
 /* Add what a rank does now to the snapshot; is_full is set without memory or if it cannot be read.
- * */
+ */
 static void add_rank(looking_t *look, int world)
 {
     xy_live_rank_t *r = xy_vec_push(&look->live->ranks);

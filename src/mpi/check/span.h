@@ -18,7 +18,7 @@
 
 typedef struct check_span {
     const char *low, *high; /* low < high */
-    /* Of the tree: */
+    /* Links of the tree: */
     const char *most; /* the greatest `high` from here downwards */
     struct check_span *left, *right;
     uint64_t weight;

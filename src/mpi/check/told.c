@@ -124,7 +124,7 @@ static void read_rank(check_graph_t *graph, const char *line)
     graph->next[r] = (int)next;
 }
 
-/* Those who wait in a collective point at the first member that does not. */
+/* Let ranks that wait in a collective point at the first member that does not. */
 static void read_members(check_graph_t *graph, const char *line)
 {
     const check_told_t *told = graph->told;

@@ -136,7 +136,7 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
                          .call = is_blocking ? rank->call.name : request->call.name,
                          .request = request};
 
-    /* Of requests of one-sided communication only those for locks have a communicator. */
+    /* One-sided requests have a communicator only for locks. */
     if ((wait.kind == CHECK_WAIT_RECEIVE || request->kind == XMPI_KIND_REMOTE) &&
         request->comm != NULL && request->comm->window != NULL)
         look_at_window(rank, &wait);

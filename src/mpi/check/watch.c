@@ -356,7 +356,7 @@ static bool polls(int rank)
                                           : check_watch.records[rank]->is_polling;
 }
 
-/* Those that were found; `polling`: those of them that poll. NULL: no memory. */
+/* List the ranks that were found; `polling`: those of them that poll. NULL: no memory. */
 static char *list_ranks(bool polling)
 {
     xy_bitset_t members;
@@ -396,7 +396,7 @@ void mpi_watch_report(int at_most)
                  check_watch.job->processes > 1 ? check_watch_far_reports() : NULL);
 }
 
-/* What those of the knot own stays as it is: they are parked for ever, or poll. */
+/* Find the cause of a knot, whose ranks do not change: they are parked for ever, or poll. */
 static void explain(char *cause, size_t room)
 {
     knot_rank_t *ranks;

@@ -85,7 +85,7 @@ void check_watch_look_here(bool is_second, xy_text_t *text);
 void check_watch_skip(void);
 /* In process 0: what all have seen. */
 mpi_watch_t check_watch_look_far(void);
-/* Of those that were found: does it poll? Why can they make no progress? */
+/* Questions about a rank that was found: does it poll? Why can they make no progress? */
 bool check_watch_far_polls(int rank);
 void check_watch_explain_far(char *cause, size_t room);
 bool check_watch_far_begin(mpi_job_t *job);
@@ -97,7 +97,7 @@ char *const *check_watch_far_reports(void);
  * whom. NULL: memory ran out. free() it. */
 char *check_watch_tell(const int *wait, const int *next);
 
-/* Of a worker, in its poll function: look at its ranks if that was asked for. */
+/* In a worker's poll function: look at its ranks if that was asked for. */
 bool check_watch_help(mpi_worker_t *worker);
 void check_watch_record_destroy(watch_record_t *record); /* NULL is fine */
 void check_watch_meetings_clear(xy_vec_t *all);          /* of watch_meeting_t */

@@ -48,7 +48,7 @@ typedef struct {
     uint32_t kind, flags, look;
 } news_t;
 
-/* What has come of a process. */
+/* The answers of a process. */
 typedef struct {
     uint32_t marked; /* the last look of which it has sent a mark */
     uint32_t seen;   /* ... of which it has told all that it has seen: */
@@ -238,7 +238,7 @@ static bool has_lines(const from_t *from)
 }
 
 /* Wait until `has` holds for all other processes; false after `seconds` or at the end of the job.
- * */
+ */
 static bool await_all(bool (*has)(const from_t *from), double seconds)
 {
     double end = xy_now() + seconds;
@@ -332,9 +332,8 @@ static void report_to_0(const char *list)
     xy_free(next);
 }
 
-/* What process 0 wants next: a look, or a report (whose list is returned). False: the job has
- * ended.
- */
+/* Wait for the next order of process 0: a look, or a report (whose list is returned). False: the
+ * job has ended. */
 static bool await_order(uint32_t *flags_p, char **list_p)
 {
     pthread_mutex_lock(&far.lock);
@@ -472,7 +471,7 @@ static bool lets_go(void)
     return true;
 }
 
-/* What each rank that is stuck waits for, for its process. */
+/* List the waits of the stuck ranks of a process. */
 static char *list_of(int process)
 {
     xy_text_t text = XY_TEXT_INIT;

@@ -161,7 +161,7 @@ static void test_a_knot_of_both_looks_is_one(void **state)
     assert_int_equal(looks, 3);
 }
 
-/* What comes of a report after it was taken does not change it: it is read without a lock. */
+/* A part that comes after the report was taken does not change it: it is read without a lock. */
 static void test_a_late_part_is_not_added(void **state)
 {
     char late[3000];

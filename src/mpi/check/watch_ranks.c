@@ -138,7 +138,7 @@ static knot_wait_t knot_of_receive(const check_wait_t *wait, mpi_group_t **group
         .kind = KNOT_ANY_OF, .ranks = (*group_p)->ranks, .count = (*group_p)->size};
 }
 
-/* What a message is known by among those that its receiver keeps. */
+/* The key of a message among those that its receiver keeps. */
 static const void *message_of(const mpi_request_t *send)
 {
     if (mpi_job->processes > 1)
@@ -146,7 +146,8 @@ static const void *message_of(const mpi_request_t *send)
     return mpi_job->clock != NULL ? send->engine : send;
 }
 
-/* Who has not called a collective is found out where the ranks of all processes are known. */
+/* Make the wait of a collective; missing members are found where the ranks of all processes are
+ * known. */
 static knot_wait_t knot_of_collective(mpi_worker_t *worker, watch_entry_t *entry,
                                       picture_need_t *far)
 {
@@ -234,7 +235,7 @@ static void add_message(void *record, const void *message)
     (void)xy_vec_append(&((watch_record_t *)record)->messages, &message);
 }
 
-/* Whose send waits until it is received, as message_of names it; NULL: none. */
+/* The send that waits until its message is received, as message_of names it; NULL: none. */
 static const void *sender_of(const mpi_message_t *m)
 {
     const remote_letter_t *letter = (const remote_letter_t *)(const void *)m->data;
@@ -275,7 +276,7 @@ static void add_calls(watch_record_t *record, const mpi_rank_t *rank)
         if (comm->mark != XMPI_COMM_LIVE || comm->size == 1)
             continue;
         if (record->calls.count == FAR_CALLS_MOST || xy_vec_append(&record->calls, &calls) != XY_OK)
-            return; /* those on others are not known */
+            return; /* those on other workers are not known */
     }
 }
 
@@ -302,7 +303,7 @@ static void look_at_parked(mpi_rank_t *rank)
 
 /* Add what a polling rank tests for as its waits; false if these do not show that it cannot
  * continue.
- * */
+ */
 static bool add_tests(watch_record_t *record, const mpi_rank_t *rank, const mpi_polling_t *p)
 {
     check_wait_t wait;

@@ -85,7 +85,7 @@ static void test_a_park_counts_once_it_was_seen(void **state)
     run_watched(3, park_again);
 }
 
-/* What is waited for comes between two looks, and is not handled before the second. */
+/* The awaited message comes between two looks, and is not handled before the second. */
 static void come_late(int rank, int size)
 {
     (void)size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank in a call of a window waits for, and who has it. As in deadlock.c every record is
- * copied before it is looked at: the window may be freed meanwhile.
+ * The wait of a rank in a call of a window, and the rank that it waits for. As in deadlock.c every
+ * record is copied before it is looked at: the window may be freed meanwhile.
  */
 #include "mpi/check/windows.h"
 
@@ -30,7 +30,7 @@ static name_t name_of(const mpi_call_t *call, int rank)
     return name;
 }
 
-/* What all members share of the window that the call is about. */
+/* Copy the part of the window that all members share. */
 static bool copy_shared(const mpi_call_t *call, rma_shared_t *shared)
 {
     mpi_comm_t comm;
@@ -56,7 +56,7 @@ enum { ANY_TARGET = 1 };
 /* The answer. */
 typedef union {
     struct {
-        uint32_t owner_1; /* who has locked it exclusively, plus 1; 0: none */
+        uint32_t owner_1; /* rank with the exclusive lock, plus 1; 0: none */
         union {
             struct {
                 uint16_t sharers, all; /* how many share it, and have locked all */
@@ -161,7 +161,7 @@ static void describe_lock(const mpi_call_t *call, char *text, size_t size)
                  shared.all, shared.all > 1 ? "s have" : " has");
 }
 
-/* Of any target that is locked exclusively. */
+/* The owner of any target that is locked exclusively. */
 static int find_owner(const rma_shared_t *shared, int *target_p)
 {
     rma_target_t t;

@@ -10,8 +10,9 @@
  * MPI_Win_, waits for; or nothing. Any thread. */
 void check_describe_window(const char *name, const mpi_call_t *call, char *text, size_t size);
 
-/* Who has the exclusive lock that a call of MPI_Win_lock or MPI_Win_lock_all waits for: a rank of
- * the window, and *target_p is that of the lock. MPI_UNDEFINED: none has, or it is not known. */
+/* The rank with the exclusive lock that a call of MPI_Win_lock or MPI_Win_lock_all waits for: a
+ * rank of the window, and *target_p is that of the lock. MPI_UNDEFINED: none has, or it is not
+ * known. */
 int check_lock_owner(const mpi_call_t *call, int *target_p);
 /* The question of another process about the locks of a window of a rank here:
  * mpi_network_answer. */

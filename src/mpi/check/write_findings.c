@@ -56,7 +56,7 @@ static const check_line_t *line_at(const check_finding_t *f, size_t i)
     return &XY_VEC_AT(&f->lines, check_line_t, i);
 }
 
-/* What the ranks of a deadlock do. */
+/* Write the calls of the ranks of a deadlock. */
 static void write_lines(xy_json_t *j, const check_finding_t *f)
 {
     xy_json_begin_array(j, "states");

@@ -429,7 +429,7 @@ static void count_handled(int from)
         atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
 }
 
-/* Deliver at once, unless older messages are in the mailbox. */
+/* What lies in the mailbox comes first. */
 static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const char *data,
                     mpi_request_t **met_p)
 {

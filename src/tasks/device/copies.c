@@ -29,10 +29,11 @@ static void set_home(device_tasks_t *e, int32_t data, bool is_here)
 enum { RESERVED = 8 }; /* of the largest data; and a part of the memory at most */
 
 /*
- * What a memory gives up is written home before its buffer is used again. So that a load need not
- * wait for that, there are some buffers more than policies know of: a load takes the one that was
- * given up longest ago. Small memories have none. Large ones have more where data are loaded early,
- * as kernels that used what is given up are then further ahead of the GPU.
+ * Buffers in reserve: a datum that a memory gives up is written home before its buffer is used
+ * again. So that a load need not wait for that, there are some buffers more than policies know of:
+ * a load takes the one that was given up longest ago. Small memories have none. Large ones have
+ * more where data are loaded early, as kernels that used what is given up are then further ahead of
+ * the GPU.
  */
 uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes)
 {

@@ -99,7 +99,8 @@ static void init_homes(device_tasks_t *e)
     e->states[0] = e->home_states;
 }
 
-/* What others have taken already is not free any more, but it is of their shares. */
+/* The own share of a device's memory. Memory that others have taken already is not free any more,
+ * but it is of their shares. */
 static uint64_t own_share(const device_tasks_t *e, int32_t gpu, uint64_t room)
 {
     uint64_t ranks = e->how->sharers > 1 ? (uint64_t)e->how->sharers : 1;

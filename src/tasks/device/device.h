@@ -76,7 +76,7 @@ typedef struct {
     /* Of a piece that data go through which are not pinned. 0: a usual number, and none on devices
      * that are made of cores. */
     uint64_t piece_bytes;
-    xy_link_t in, out; /* what policies believe of the links; 0: a usual one */
+    xy_link_t in, out; /* speeds that policies assume of the links; 0: a usual one */
     /* Put the task into the stream. */
     xy_status_t (*launch)(void *arg, const xy_task_kernel_t *kernel);
     /* Put several that do not depend on each other, `batch` at most, into the stream as one launch;

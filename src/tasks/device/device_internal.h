@@ -68,7 +68,7 @@ typedef struct {
     xy_gpu_event_t *done;
 } piece_t;
 
-/* Those of a lane, a ring; without data that need it there is none. */
+/* The pieces of a lane, a ring; without data that need it there is none. */
 typedef struct {
     xy_gpu_device_t *gpu;
     void *memory;
@@ -224,12 +224,12 @@ typedef struct device_tasks {
     size_t pinned_count;
     uint64_t piece_bytes;     /* 0: nothing is staged */
     device_memory_t *devices; /* [GPUs] */
-    const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
+    const xy_graph_t *order;  /* the order of operations: the graph, or that with messages */
     int32_t *waiting;         /* [operations of order] predecessors that are not over */
     post_t post;
     int32_t *writers_left;    /* [data] */
     bool *is_over;            /* [ops] */
-    xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
+    xy_task_uses_t uses;      /* data that is read no more; belady-plan without a plan */
     xy_gpu_memory_t *buffers; /* [XY_TASK_BATCH_MAX][most] of the tasks that are launched */
     xy_vec_t records;         /* of record_t */
 
@@ -259,8 +259,8 @@ xy_status_t device_lane_begin(lane_t *lane);
 xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p);
 /* Later work of the lane comes after the ticket. */
 xy_status_t device_lane_after(lane_t *lane, ticket_t ticket);
-/* What is put next has to come after the ticket: known to the lane with the second call, which may
- * wait a while before the lane does. */
+/* Order the next work of the lane after the ticket: known to the lane with the second call, which
+ * may wait a while before the lane does. */
 xy_status_t device_lane_want(lane_t *lane, ticket_t ticket);
 xy_status_t device_lane_after_wanted(lane_t *lane);
 /* The caller waits. */
@@ -316,7 +316,7 @@ void device_jobs_cleanup(device_tasks_t *e);
 xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy_op_id_t op);
 /* Begin all tasks that can begin, end all that have ended. */
 xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p);
-/* Those that gather are not to run any more. */
+/* Drop the jobs that gather: they are not to run any more. */
 void device_jobs_drop(device_tasks_t *e);
 bool device_jobs_are_running(const device_tasks_t *e);
 /* Nothing else can be done: wait until something of a job changes, or of a GPU. *is_moving_p is
@@ -326,7 +326,7 @@ xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);
 /* messages.c */
 xy_status_t device_messages_init(device_tasks_t *e); /* ENOMEM in silence */
 void device_messages_cleanup(device_tasks_t *e);
-/* All that comes before it is complete. */
+/* Begin a message: everything before it is complete. */
 xy_status_t device_message_begin(device_tasks_t *e, int32_t message);
 /* Begin all messages that can begin, complete all that have arrived. */
 xy_status_t device_messages_pump(device_tasks_t *e, bool *is_moving_p);
@@ -360,7 +360,7 @@ void device_unpin(device_tasks_t *e);
 size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
 
 /* stage.c */
-/* Which data are copied by way of pieces; after device_pin. */
+/* Choose the data that are copied by way of pieces; after device_pin. */
 void device_stage_choose(device_tasks_t *e);
 xy_status_t device_stage_init(lane_t *lane, xy_gpu_device_t *gpu);
 void device_stage_cleanup(lane_t *lane);

@@ -73,7 +73,8 @@ void device_jobs_drop(device_tasks_t *e)
         }
 }
 
-/* All that it needs is home. It does not begin where no core is free, or the run is stopped. */
+/* Start a job whose data is home. It does not begin where no core is free, or the run is stopped.
+ */
 static xy_status_t start(device_tasks_t *e, job_t *job, bool *is_moving_p)
 {
     core_t *core = job->core >= 0 ? &e->cores[job->core] : NULL;

@@ -187,7 +187,7 @@ static xy_status_t begin_passing(device_tasks_t *e)
     xy_status_t st = XY_OK;
     bool is_moving = false;
 
-    /* What comes after tasks that ran is whole: it may be what tells the others to stop. */
+    /* Data that comes after tasks that ran is whole: it may tell the others to stop. */
     while (p->gathering.count > 0 && st == XY_OK) {
         st = start_gathered(e, &is_moving);
         (void)sched_yield();

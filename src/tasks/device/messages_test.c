@@ -128,7 +128,7 @@ typedef struct {
     int32_t owner[DATA];
 } program_t;
 
-/* What a rank has: its share, and where it runs. */
+/* The share of a rank, and its workers. */
 typedef struct {
     program_t *p;
     xylem_messages transport;
@@ -233,7 +233,7 @@ static void make(program_t *p, int ranks, int kind)
             a[k] = (xy_access_t){(first + k * (1 + testing_below(3))) % DATA, XY_ACCESS_READ};
         if (n > 2 && a[2].data == a[1].data)
             n--;
-        if (n > 1 && testing_below(4) == 0) /* what may belong to another rank is written, too */
+        if (n > 1 && testing_below(4) == 0) /* data of another rank is written, too */
             a[1].mode = XY_ACCESS_READ_WRITE;
         xy_graph_add_task(p->graph,
                           &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-5, .priority = i}, a, n);

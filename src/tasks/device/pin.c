@@ -53,7 +53,7 @@ xy_status_t device_pin(device_tasks_t *e)
             e->pinned[count++] = (range_t){from, from + device_bytes(e, d)};
     }
     count = device_ranges_merge(e->pinned, count, (uintptr_t)sysconf(_SC_PAGESIZE));
-    for (size_t i = 0; i < count; i++) /* what the driver cannot pin is staged */
+    for (size_t i = 0; i < count; i++) /* data that the driver cannot pin is staged */
         if (xy_gpu_pin(e->how->gpus[0], (void *)e->pinned[i].from,
                        e->pinned[i].to - e->pinned[i].from))
             e->pinned[e->pinned_count++] = e->pinned[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a full memory gives up, by counting loads: one worker runs tasks that read one datum each,
- * in the order in which they were added, and a plain list that is kept by hand says how often a
- * memory of this size must load.
+ * The evictions of a full memory, by counting loads: one worker runs tasks that read one datum
+ * each, in the order in which they were added, and a plain list that is kept by hand says how often
+ * a memory of this size must load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static int last_read(const int *reads, int before, int datum)
     return before;
 }
 
-/* Which of the data that are there goes, before read number `at`. */
+/* The datum that is evicted before read number `at`. */
 static int victim(const int *reads, const bool *is_here, int at, bool is_by_next_use)
 {
     int best = -1;

@@ -37,7 +37,7 @@ static int below(uint64_t *state, int n)
     return (int)((testing_random(state) >> 33) % (uint64_t)n);
 }
 
-/* What is written depends on all that is read, and on the task. */
+/* The result depends on all data that is read, and on the task. */
 static void compute(const xy_graph_t *g, xy_op_id_t op, void *const *buffers)
 {
     const xy_access_t *a;
@@ -241,7 +241,7 @@ static void read_data(program_t *p, int fd)
     }
 }
 
-/* What the task with the most data needs at once. */
+/* The size of the data of the task that needs most at once. */
 static uint64_t least_memory(const program_t *p)
 {
     uint64_t least = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens, kept until the end. Each worker writes into pages of its own, without a lock; what
- * happens to copies is written under the lock that it happens under. So a record is one reading
- * of the clock and half a cache line, and a run without an observer has neither.
+ * Records of tasks and copies, kept until the end. Each worker writes into pages of its own,
+ * without a lock; events of copies are written under the lock that protects the copies. So a record
+ * is one reading of the clock and half a cache line, and a run without an observer has neither.
  */
 #include "tasks/exec/exec_internal.h"
 
@@ -76,7 +76,7 @@ void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_
     w->begun = is_free ? now : 0;
 }
 
-/* Who waits is woken by everything that happens, so waits in a row are one. */
+/* A waiting worker is woken by every event, so waits in a row are one. */
 void exec_record_pause(exec_worker_t *w, exec_event_t event, double start, double end)
 {
     exec_record_t *r = last_of(&w->log);

@@ -13,7 +13,7 @@
 
 enum { DATA = 20, STEPS = 20000 };
 
-/* What should be: data by use, the least recently used first. */
+/* The expected state: data by use, the least recently used first. */
 typedef struct {
     int32_t order[DATA];
     int count;

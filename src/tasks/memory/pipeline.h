@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     xy_task_slot_t slots[XY_TASK_PIPELINE_MAX];
-    xy_task_slot_t *order[XY_TASK_PIPELINE_MAX]; /* those in use, by age */
+    xy_task_slot_t *order[XY_TASK_PIPELINE_MAX]; /* slots in use, by age */
     int32_t held;
 } xy_task_pipeline_t;
 

@@ -49,7 +49,7 @@ void picture_scale_time(const picture_layout_t *l)
     scale_x(l, l->end, xy_tick_seconds);
 }
 
-/* What is counted has whole numbers at its marks. */
+/* An axis of counts has whole numbers at its marks. */
 void picture_scale_y(const picture_layout_t *l, double most, bool is_upward)
 {
     xy_axis_t axis = {.high = most, .from = picture_y(is_upward), .to = picture_y(!is_upward)};
@@ -72,7 +72,7 @@ static size_t kinds_of(const picture_layout_t *l, xy_legend_t *legend)
     return n;
 }
 
-/* As many workers as have colours that transfers do not have. */
+/* The number of workers with a colour of their own, different from those of transfers. */
 static size_t workers_of(const picture_layout_t *l, xy_legend_t *legend, char names[][24])
 {
     size_t n = 0;

@@ -20,8 +20,8 @@ static double most_used(const picture_layout_t *l, int32_t *memories_p)
     return most;
 }
 
-/* Of the points of one pixel the highest counts: a memory that is full shows as full. x and y have
- * room for two points for each pixel. */
+/* Draw the use of a memory. The highest of the points of one pixel counts: a memory that is full
+ * shows as full. */
 static void draw_memory(const picture_layout_t *l, int32_t memory, double most, double *x,
                         double *y)
 {

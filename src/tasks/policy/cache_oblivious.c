@@ -39,7 +39,7 @@ typedef struct {
     xy_op_id_t *order;     /* tasks, part after part */
     int32_t *start, *next; /* [workers + 1], [workers] */
     bool *is_ready;        /* [ops] */
-    xy_op_id_t *loose;     /* those without a position that became ready */
+    xy_op_id_t *loose;     /* ready tasks without a position */
     int32_t loose_first, loose_count;
 
     /* While the order is made. */

@@ -253,7 +253,7 @@ static void ready(void *state, xy_op_id_t op)
         closure_set_runnable(c, op);
 }
 
-/* All that it reads is there by now. */
+/* Is all data that the task reads there by now? */
 static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
 {
     double comes = closure_comes(c, op, memory);
@@ -271,7 +271,7 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
     return -1;
 }
 
-/* What became ready last: it comes after what was loaded long ago. */
+/* The last task that became ready, which follows data that was loaded long ago. */
 static xy_op_id_t last_complete(const closure_t *c, int32_t memory, int queue)
 {
     xy_op_id_t op = c->memories[memory].runnable[queue].tail;
@@ -299,7 +299,7 @@ static xy_op_id_t soonest(const closure_t *c, int32_t memory, int queue)
     return best;
 }
 
-/* Of the last ones, that which was submitted last. */
+/* The task that was submitted last, among the last complete ones. */
 static xy_op_id_t deepest_complete(const closure_t *c, int32_t memory, int queue)
 {
     xy_op_id_t op = c->memories[memory].runnable[queue].tail, best = -1;

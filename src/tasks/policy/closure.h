@@ -25,7 +25,7 @@ typedef enum {
 } closure_state_t;
 
 /*
- * What a decision looks at lies together: a task takes one line of the cache, a datum another, as
+ * The data of a decision, close together: a task takes one line of the cache, a datum another, as
  * decisions wait for these lines more than for anything else.
  */
 typedef struct {
@@ -91,11 +91,11 @@ typedef struct {
     int32_t tasks;    /* likewise, how many */
     xy_task_list_t frontier[CLOSURE_LISTS];
     int32_t frontier_count;
-    xy_task_list_t runnable[2]; /* those others wait for, the rest */
+    xy_task_list_t runnable[2]; /* tasks that others wait for, the rest */
     int32_t *loads;             /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
     int32_t awaiting;   /* tasks elsewhere that it waits for and that are about to run */
-    double usual, peak; /* what loads free per byte, lately; at best */
+    double usual, peak; /* bytes that loads free per byte, lately; at best */
     /* It waited rather than load for this little when so much had changed for it. */
     double waited_ratio;
     uint32_t changes, waited_changes; /* of its frontier, what comes before it, what can run */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which memory each task belongs to at first. Data are put in a line (line.c), and the line is cut
- * in proportion to the work and the speed of the memories. A task belongs where the datum lies that
- * it writes. The cut is made anew for each slice of the life of the data (their first versions,
- * ..., their last), so that it follows a load that moves.
+ * Assign each task to a memory at first. Data are put in a line (line.c), and the line is cut in
+ * proportion to the work and the speed of the memories. A task belongs where the datum lies that it
+ * writes. The cut is made anew for each slice of the life of the data (their first versions, ...,
+ * their last), so that it follows a load that moves.
  */
 #include "tasks/policy/closure.h"
 
@@ -127,7 +127,7 @@ static xy_status_t cut_parts(closure_t *c)
         for (int32_t m = 0; m < c->view->memories; m++)
             c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
         for (int32_t i = 0; p.parts > 0 && i < c->ops; i++)
-            c->tasks[i].part = p.memory_of[i % p.parts]; /* those without data stay there */
+            c->tasks[i].part = p.memory_of[i % p.parts]; /* tasks without data stay there */
         find_keys(&p);
         weigh(&p);
         assign(&p);

@@ -387,7 +387,7 @@ static void look_ahead(closure_t *c, int32_t memory, candidate_t *candidate)
         free_successors(c, memory, c->freed[k], candidate);
 }
 
-/* What a load frees changes slowly: a value stays good for some choices. */
+/* The gain of loading a task's data, which changes slowly: a value stays good for some choices. */
 static double ratio_of(closure_t *c, int32_t memory, xy_op_id_t op)
 {
     closure_look_t *look = &c->looks[op];
@@ -401,7 +401,7 @@ static double ratio_of(closure_t *c, int32_t memory, xy_op_id_t op)
     return look->ratio;
 }
 
-/* Of each list the first and the last few. */
+/* Choose among the first and the last few of each list. */
 static bool choose(closure_t *c, int32_t memory, candidate_t *best)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -459,10 +459,10 @@ static void count_uses(closure_t *c, int32_t freed, xy_op_id_t kept)
     }
 }
 
-/* What the freed tasks use least; among equals the least recently used, where one that must be
- * written back counts as used later than it was. The data of the kept task do not go. Whatever
- * comes later in the list is younger, so the first that is unused and old enough ends it.
- */
+/* Choose the datum to evict: the one that the freed tasks use least; among equals the least
+ * recently used, where one that must be written back counts as used later than it was. The data of
+ * the kept task do not go. Whatever comes later in the list is younger, so the first that is unused
+ * and old enough ends it. */
 static int32_t choose_out(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -478,7 +478,7 @@ static int32_t choose_out(closure_t *c, int32_t memory)
         if (best >= 0 && fewest == 0 && looked_at >= oldest)
             break;
         if (uses == 0 && looked_at == 0 && is_dead(c, d))
-            return d; /* such come first in the list */
+            return d; /* such data come first in the list */
         age = looked_at++ + (m->copies[d].is_dirty ? bonus : 0);
         if (best < 0 || uses < fewest || (uses == fewest && age < oldest)) {
             best = d;
@@ -489,8 +489,8 @@ static int32_t choose_out(closure_t *c, int32_t memory)
     return best;
 }
 
-/* What is about to happen elsewhere may free more here than a poor load would: then it is better
- * to wait. Only while something runs elsewhere, so that there is always something to wait for. */
+/* Is it better to wait? Tasks that are about to end elsewhere may free more here than a poor load
+ * would. Only while something runs elsewhere, so that there is always something to wait for. */
 static bool is_worth_waiting(const closure_t *c, int32_t memory, double ratio)
 {
     const closure_memory_t *m = &c->memories[memory];
@@ -529,9 +529,9 @@ static void take_in(closure_t *c, int32_t memory, xy_op_id_t op)
         }
 }
 
-/* What the plan does without stays as long as planned tasks use it. Where there would be no room
- * for it beside what comes, the plan is far enough ahead: the engine would give up what is needed.
- */
+/* Is the plan far enough ahead? Data outside of the plan stays as long as planned tasks use it.
+ * Where there would be no room for it beside what comes, the plan is far enough ahead: the engine
+ * would give up what is needed. */
 static bool is_too_far(const closure_t *c, const closure_memory_t *m, uint64_t need)
 {
     return c->is_far && m->tasks > 0 && m->leaving > 0 && m->leaving + need > m->spare;

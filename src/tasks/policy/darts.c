@@ -156,7 +156,7 @@ static int32_t choose_datum(darts_t *d, int32_t memory)
     return best;
 }
 
-/* All that the datum makes runnable, or else the task that misses the fewest. */
+/* Plan all tasks that the datum makes runnable, or else the task that misses the fewest. */
 static void plan_next(darts_t *d, int32_t worker)
 {
     int32_t memory = d->view->memory_of[worker], data, n = 0;

@@ -35,7 +35,7 @@ typedef struct {
     bool *has_left;    /* [ops] */
     double *estimate;  /* [ops] seconds of computation that it added to the end of its lane */
     lane_t *lanes;     /* [workers] */
-    int32_t releasing; /* whose task was the last to end */
+    int32_t releasing; /* worker whose task was the last to end */
 } dm_t;
 
 /* Frees the policy; NULL is allowed. */
@@ -131,7 +131,7 @@ static double transfer_of(const dm_t *d, xy_op_id_t op, int32_t worker, double l
            xy_task_transfer_within(d->view, op, d->view->memory_of[worker], limit / sharers);
 }
 
-/* What it costs on a worker; where that is more than `limit`, something that is more. The margin is
+/* The cost of a task on a worker; where it is more than `limit`, any larger value. The margin is
  * far above what rounding adds, so that equal ends stay equal. */
 static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit)
 {
@@ -168,7 +168,7 @@ static void insert_sorted(dm_t *d, xy_task_list_t *queue, xy_op_id_t op)
     xy_task_list_insert(queue, &d->links, op, at);
 }
 
-/* Of the tasks of the highest priority the one with the fewest missing data. */
+/* The task with the fewest missing data among those of the highest priority. */
 static xy_op_id_t first_sorted(const dm_t *d, const xy_task_list_t *queue, int32_t memory)
 {
     int32_t priority = xy_graph_op(d->view->graph, queue->head)->priority;
@@ -243,7 +243,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return op;
 }
 
-/* What is complete ends now: the lane ends after what is left of it, however late that is. */
+/* A completed task ends now: the lane ends after the rest of it, however late that is. */
 static void done(void *state, int32_t worker, xy_op_id_t op)
 {
     dm_t *d = state;

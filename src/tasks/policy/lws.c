@@ -16,7 +16,7 @@ typedef struct {
     const xy_task_view_t *view;
     xy_task_links_t links;
     xy_task_list_t *queues; /* [workers] */
-    int32_t releasing;      /* whose end is making tasks ready; -1: the start */
+    int32_t releasing;      /* worker whose end is making tasks ready; -1: the start */
     int32_t dealt, initial;
 } lws_t;
 

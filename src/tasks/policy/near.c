@@ -101,8 +101,8 @@ static bool is_writer(const xy_graph_t *graph, xy_op_id_t op, int32_t data)
     return false;
 }
 
-/* Those that wait and use the datum lie between its first use that did not leave and the next
- * writer that did not. */
+/* Update the tasks that wait for the datum: they lie between its first use that did not leave and
+ * the next writer that did not. */
 void policy_near_arrived(policy_near_t *near, xy_task_uses_t *uses, const bool *has_left,
                          int32_t data)
 {

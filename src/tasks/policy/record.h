@@ -15,7 +15,7 @@
 
 #include "tasks/policy/task.h"
 
-/* What the memories other than the main memory are, for their names, and which clock it is. */
+/* The kind of the memories other than the main memory, for their names, and the clock. */
 typedef enum {
     XY_TASK_GPUS,    /* virtual time */
     XY_TASK_CACHES,  /* real time: a modelled cache per core */

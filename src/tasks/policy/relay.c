@@ -253,8 +253,7 @@ static int64_t next_use(void *state, int32_t memory, int32_t data)
     return l->cursor[data] < l->end[data] ? r->uses[l->cursor[data]] : INT64_MAX;
 }
 
-/* What a task of the order lacks and can have: its last write is complete. -1: nothing;
- * *is_waiting_p: nothing yet. */
+/* A datum that a task of the order lacks and can have: its last write is complete. */
 static int32_t missing_of(const relay_t *r, xy_op_id_t op, int32_t memory, bool *is_waiting_p)
 {
     const xy_access_t *a;
@@ -341,8 +340,9 @@ static void forget_gone(const relay_t *r, lane_t *l, int32_t memory)
     l->resident_count = kept;
 }
 
-/* What is used latest from now, among equals what need not be written back. A prefetch makes room
- * only by what is used later than itself and is not about to be handed on. */
+/* Choose the datum that is used latest from now, among equals one that need not be written back. A
+ * prefetch makes room only by data that is used later than itself and is not about to be handed on.
+ */
 static int32_t victim(void *state, int32_t memory, bool is_prefetch,
                       bool (*is_free)(const void *arg, int32_t data), const void *arg)
 {

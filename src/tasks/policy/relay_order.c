@@ -115,7 +115,7 @@ static xy_status_t find_levels(making_t *m)
 {
     for (int32_t i = 0; i < m->ops; i++) {
         m->key[i] = policy_key_datum(m->graph, i);
-        m->level[i] = m->key[i] >= 0 ? m->seen[m->key[i]]++ : 0; /* which write of it */
+        m->level[i] = m->key[i] >= 0 ? m->seen[m->key[i]]++ : 0; /* number of the write */
     }
     find_depths(m);
     if (!is_monotone(m) ||

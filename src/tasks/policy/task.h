@@ -41,7 +41,7 @@ typedef struct {
 typedef struct xy_task_policy xy_task_policy_t;
 
 typedef struct {
-    const xy_task_policy_t *policy; /* the one that is created; set by xy_task_policy_create */
+    const xy_task_policy_t *policy; /* the created policy; set by xy_task_policy_create */
     double alpha, beta;             /* weights of computation and transfer in completion times */
     bool is_proportional;           /* cache-oblivious: cut the domain in proportion to the load */
     int32_t
@@ -158,7 +158,7 @@ void xy_task_cut_slices(const double *weights, int64_t n, const double *speed, i
 /* The slice of step `step` of so many. */
 int32_t xy_task_slice(int64_t step, int64_t steps);
 
-/* Which tasks use each datum, in the order of submission: a plan for policies that have none. */
+/* The tasks that use each datum, in the order of submission: a plan for policies that have none. */
 typedef struct {
     size_t *start;   /* [data + 1] */
     size_t *cursor;  /* [data]: all before it are complete */
@@ -249,7 +249,7 @@ typedef struct {
     uint64_t messages, bytes_received;     /* that came from other ranks */
     uint64_t bytes_staged;     /* on GPUs: copied by way of pinned memory, as theirs is not */
     uint64_t launches;         /* as GPUs are driven: tasks that share one are one */
-    uint64_t launches_waiting; /* those that the GPU itself held up until a copy was complete */
+    uint64_t launches_waiting; /* launches that the GPU itself held up until a copy was complete */
     uint64_t exchanges;        /* real time: data that took the place of dead ones in a cache */
 } xy_task_result_t;
 

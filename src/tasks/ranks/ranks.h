@@ -28,8 +28,8 @@ typedef struct {
     int32_t peer; /* rank */
     int32_t tag;
     bool is_send;
-    uint64_t offset, bytes; /* what moves of the datum: all of it, unless the caller says less, on
-                             * both sides the same: what the tasks there read */
+    uint64_t offset, bytes; /* the part of the datum that moves: all of it, unless the caller says
+                               less, on both sides the same: the part that the tasks there read */
 } xy_task_message_t;
 
 typedef struct {

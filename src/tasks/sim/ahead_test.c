@@ -228,7 +228,7 @@ static void compare(const char *policy, uint64_t memory, int32_t batch, int32_t 
     }
     assert_int_equal(real.count[SEEN_DECISIONS], (BLOCKS - 2) * ROUNDS);
     assert_int_equal(real.count[SEEN_LOADS], measured.loads);
-    /* What is not wanted in the end, and what is overwritten unread, is not stored. */
+    /* Data that is not wanted in the end, or overwritten unread, is not stored. */
     if (memory > 2 * BLOCKS * BYTES * 8 / 7 + 8 * BYTES)
         assert_int_equal(measured.stores, BLOCKS - 2);
     seen_cleanup(&real);

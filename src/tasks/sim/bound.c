@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What no schedule can do better, from where a simulation stands: the work that is left shared by
- * all workers without a gap, and the data that must still move over the links to the main memory.
- * A trial of a policy that cannot end before the best one known goes no further.
+ * A lower bound of all schedules, from the state of a simulation: the work that is left shared by
+ * all workers without a gap, and the data that must still move over the links to the main memory. A
+ * trial of a policy that cannot end before the best one known goes no further.
  *
  * What must move: every datum whose first use reads it, to wherever it is used; every datum that
  * is written, home. That holds as long as no worker computes in the main memory itself.
@@ -73,8 +73,8 @@ xy_status_t sim_bound_init(sim_tasks_t *s)
     return XY_OK;
 }
 
-/* What has begun counts as done, so that the bound holds whatever is on its way. A datum that
- * comes home after its last write does not do so again. */
+/* Transfers that have begun count as done, so that the bound holds for all data on its way. A datum
+ * that comes home after its last write does not do so again. */
 void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
 {
     if (s->must_load == NULL)

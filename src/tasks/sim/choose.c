@@ -25,8 +25,8 @@ enum { AHEAD_TASKS = 50000 };
 /* Where a trial is a part of the run, what comes before it counts as this part of all tasks. */
 enum { PREPARATION = 8 };
 static const double near_enough = 1.02;
-/* Of two trials that end so near to each other the one that moves less is the better: its links
- * have more to spare for what no model knows. */
+/* Two trials that end so near to each other count as equal, and the one that moves less is the
+ * better: its links have more to spare for costs that no model knows. */
 static const double as_fast = 1.01;
 
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
     double best_time, fastest; /* fastest: of all; the best is as fast, and moves less */
     xy_task_result_t result;
     bool is_whole; /* the result is that of the whole graph */
-    /* Of all trials. */
+    /* The sums over all trials. */
     double spent; /* seconds in policies */
     double took;  /* of processors */
     uint64_t tasks;
@@ -354,7 +354,7 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Those that have a place in front, in its order, then the others. */
+/* Sort the trials: those that have a place in front, in its order, then the others. */
 static void sort_trials(const xy_task_trial_t *trials, xy_task_trial_t sorted[TRIALS_MOST + 1])
 {
     int count = 0, n = 0;

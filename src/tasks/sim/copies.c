@@ -63,8 +63,8 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
         sim_memory_announce(s, memory, data);
 }
 
-/* What came home is worthless; a memory that meanwhile waits for the same datum to be written back
- * relied on it. */
+/* Write a datum back again: the data that came home is worthless, and a memory that meanwhile waits
+ * for the same datum to be written back relied on it. */
 static void write_back_again(sim_tasks_t *s, int32_t data)
 {
     for (int32_t m = 1; m < s->platform->memories; m++)

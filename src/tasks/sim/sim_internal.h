@@ -74,7 +74,7 @@ typedef struct {
     xy_task_view_t view;
     xy_task_result_t result;
     xy_vclock_t clock;
-    xy_flows_t links;              /* those that ways share */
+    xy_flows_t links;              /* the links that ways share */
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
     uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: not needed */
@@ -150,7 +150,7 @@ void sim_memory_settle_in(sim_tasks_t *s);
 /* All tasks are complete: bring home what is not. To be called again whenever something arrived. */
 void sim_memory_flush(sim_tasks_t *s);
 
-/* What a memory is used for changes now: count how long transfers and tasks continued together. */
+/* The use of a memory changes now: count how long transfers and tasks continued together. */
 static inline void sim_overlap(sim_tasks_t *s, int32_t memory, int32_t moving, int32_t computing)
 {
     sim_memory_t *m = &s->memories[memory];
