@@ -31,7 +31,7 @@ static const char style[] =
     "@media screen and (max-width:600px){td.word,th.word{white-space:normal}td,th{padding:2px 5px}}"
     "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
     ".wide{overflow:visible}td.word,th{white-space:normal}table{font-size:11px}td,th{padding:2px "
-    "5px}table,svg{break-inside:avoid}h2{break-after:"
+    "5px}table,svg{break-inside:avoid}h2,h2+p{break-after:"
     "avoid}}\n"; /* last: it overrides the others */
 
 /* The view box is what is seen: zooming and moving change it and nothing else. */

@@ -88,8 +88,8 @@ static void find_result(const xy_sim_sweep_t *sweep, const xy_vec_t *points, cha
         n = (size_t)snprintf(text, size, "%s hides %.0f %% of %s", scores[0].name, scores[0].value,
                              what);
     else
-        n = (size_t)snprintf(text, size, "%s reaches %.0f %% of the work bound of %s",
-                             scores[0].name, scores[0].value, what);
+        n = (size_t)snprintf(text, size, "%s: %.0f %% of the work bound of %s", scores[0].name,
+                             scores[0].value, what);
     for (size_t i = 1; i < count && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, ", %s %.0f %%", scores[i].name, scores[i].value);
     if (n < size)

@@ -144,7 +144,7 @@ static void scale(picture_t *p)
     xy_axis_widen(&p->up, 6);
     p->across = (xy_axis_t){.low = p->places[0],
                             .high = p->places[p->place_count - 1],
-                            .from = LEFT + 10,
+                            .from = LEFT + 34, /* the first label clears those of the other axis */
                             .to = WIDTH - RIGHT - 30};
 }
 
