@@ -43,18 +43,24 @@ static void draw_cells(const xy_svg_t *svg, const double *sum, uint32_t bins, do
         }
 }
 
+static const char *write_amount(bool is_count, double amount, char text[32])
+{
+    return is_count ? place_svg_number(amount, text) : xy_format_size((uint64_t)amount, text);
+}
+
 /* The legend of the colours, below the map. */
 static void draw_key(const xy_svg_t *svg, xy_metric_t metric, double most, double least)
 {
-    static const char *const unit[] = {"bytes", "messages", "bytes per message"};
+    static const char *const what[] = {"", " messages", " per message"};
+    bool is_count = metric == XY_METRIC_MSG;
     char low[32], high[32];
     int y = TOP + SIDE + 12, steps = most > least ? 6 : 1, x = LEFT;
 
     for (int i = 0; i < steps; i++, x += 22)
         xy_svg_cell(svg, "f0", x, y, 22, 12, steps > 1 ? 0.15 + 0.85 * i / (steps - 1) : 1, NULL);
-    xy_svg_text(svg, "", x + 8, y + 10, "%s%s%s %s, by the logarithm",
-                steps > 1 ? place_svg_number(least, low) : "", steps > 1 ? " to " : "",
-                place_svg_number(most, high), unit[metric]);
+    xy_svg_text(svg, "", x + 8, y + 10, "%s%s%s%s, on a logarithmic scale",
+                steps > 1 ? write_amount(is_count, least, low) : "", steps > 1 ? " to " : "",
+                write_amount(is_count, most, high), what[metric]);
 }
 
 static void add_up(const xy_matrix_t *m, xy_metric_t metric, uint32_t bins, double *sum)
