@@ -206,14 +206,15 @@ static void print_levels(const question_t *q, const level_t *levels)
 static void print_pairs(const question_t *q, const pair_t *pairs, size_t count)
 {
     const xy_target_t *t = q->target;
-    char name[32];
+    char name[32], size[32];
 
     printf("\nthe pairs that cost most\n");
     for (size_t i = 0; i < count && i < PAIRS && pairs[i].weighted > 0; i++) {
         uint32_t a = q->place->leaf_of[pairs[i].a], b = q->place->leaf_of[pairs[i].b];
 
-        printf("ranks %u and %u on cores %u and %u: %.6g bytes, %s, %.1f %% of the cost\n",
-               pairs[i].a, pairs[i].b, t->logical[a], t->logical[b], pairs[i].bytes,
+        printf("ranks %u and %u on cores %u and %u: %s, %s, %.1f %% of the cost\n", pairs[i].a,
+               pairs[i].b, t->logical[a], t->logical[b],
+               xy_format_size((uint64_t)pairs[i].bytes, size),
                level_name(q, level_between(t, a, b), name),
                share(pairs[i].weighted, q->place->cost.weighted));
     }

@@ -88,7 +88,7 @@ static void put_site(const xy_analysis_t *a, const xy_site_time_t *s, FILE *file
     xy_page_cell(file, "%.1f %%", report_percent(s->time, all));
     xy_page_cell(file, "%s", xy_format_seconds(s->time, text));
     xy_page_cell(file, "%.1f %%", report_percent(s->wait, s->time));
-    xy_page_cell(file, "%.6g", (double)s->calls);
+    xy_page_cell(file, "%.0f", (double)s->calls);
     xy_page_cell(file, "%s", xy_format_size(s->calls > 0 ? s->bytes / s->calls : 0, text));
     if (s->blame[0].ns > 0 && s->blame[0].rank >= 0) {
         char where[256];
@@ -156,7 +156,7 @@ static void put_late(const xy_analysis_t *a, FILE *file)
         xy_page_line(file);
         xy_page_cell(file, "%s", xy_format_seconds(1e-9 * (double)late->ns, text));
         xy_page_cell(file, "%u", late->rank);
-        xy_page_cell(file, "%.6g", (double)late->calls);
+        xy_page_cell(file, "%.0f", (double)late->calls);
         xy_page_cell(file, "%s", xy_site_describe(a->profile, late->site, text, sizeof(text)));
     }
     xy_page_table_end(file, NULL);
@@ -174,7 +174,7 @@ static void put_sizes(const xy_analysis_t *a, FILE *file)
             continue;
         xy_page_line(file);
         xy_page_cell(file, "%s", xy_format_size(xy_profile_class_least(k), text));
-        xy_page_cell(file, "%.6g", (double)a->sizes[k].calls);
+        xy_page_cell(file, "%.0f", (double)a->sizes[k].calls);
         xy_page_cell(file, "%s", xy_format_size(a->sizes[k].bytes, text));
     }
     xy_page_table_end(file, NULL);

@@ -192,7 +192,7 @@ static void put_late(const xy_analysis_t *a, FILE *file)
 {
     const xy_insight_t *in = a->profile->insight;
     const char *title = "\nLate progress: data was ready while the rank computed\n";
-    char time[32], where[256];
+    char time[32], size[32], where[256];
 
     for (size_t i = 0; in != NULL && i < in->late.count && i < SITES; i++) {
         const xy_late_t *late = &XY_VEC_AT(&in->late, xy_late_t, i);
@@ -210,9 +210,10 @@ static void put_late(const xy_analysis_t *a, FILE *file)
 
         if (1e-9 * (double)small->ns < WORTH * a->run)
             break;
-        fprintf(file, "%s  %10s  rank %-6u %.6g messages of %.3g B on average, %s\n", title,
+        fprintf(file, "%s  %10s  rank %-6u %.0f messages of %s on average, %s\n", title,
                 xy_format_seconds(1e-9 * (double)small->ns, time), small->rank,
-                (double)small->messages, (double)small->bytes / (double)small->messages,
+                (double)small->messages,
+                xy_format_size(small->bytes / (uint64_t)small->messages, size),
                 xy_site_describe(a->profile, small->site, where, sizeof(where)));
         title = "";
     }
@@ -271,7 +272,7 @@ static void put_pairs(const xy_analysis_t *a, FILE *file)
     }
     if (most != NULL)
         fprintf(file,
-                "\nMessages: %s in %.6g messages between %zu pairs of ranks; most from %u to %u, "
+                "\nMessages: %s in %.0f messages between %zu pairs of ranks; most from %u to %u, "
                 "%s\n",
                 xy_format_size((uint64_t)bytes, sum), messages, pairs->count, most->from, most->to,
                 xy_format_size(most->bytes, heaviest));
