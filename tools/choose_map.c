@@ -7,7 +7,7 @@
 #include "draw/draw.h"
 #include "values.h"
 
-enum { DIMENSIONS = 2, LEFT = 64, TOP = 40, WIDE = 560, HIGH = 280 };
+enum { DIMENSIONS = 2, LEFT = 64, TOP = 62, WIDE = 560, HIGH = 280 };
 
 typedef struct {
     const choose_t *c;
@@ -134,6 +134,27 @@ static void print_text(const map_t *m)
 
 /* ---- Picture: one cell per choice, as wide as it is in the list ---- */
 
+/* The headline: the part of the cases in which each alternative is the best. */
+static void draw_finding(const map_t *m, const xy_svg_t *svg)
+{
+    size_t cells = length(m, 0) * length(m, 1);
+    xy_text_t text = XY_TEXT_INIT;
+
+    for (size_t i = 0; i < m->alternatives; i++) {
+        size_t won = 0;
+
+        for (size_t cell = 0; cell < cells; cell++)
+            won += m->winner[cell] == i;
+        if (won > 0 && text.length == 0)
+            xy_text_addf(&text, "%s is the best in %zu of %zu cases", m->names[i], won, cells);
+        else if (won > 0)
+            xy_text_addf(&text, ", %s in %zu", m->names[i], won);
+    }
+    if (!text.failed && text.s != NULL)
+        xy_svg_text(svg, "title", LEFT, 20, "%s", text.s);
+    xy_text_cleanup(&text);
+}
+
 static void draw_names(const map_t *m, const xy_svg_t *svg)
 {
     double at = LEFT;
@@ -181,6 +202,7 @@ static xy_status_t draw(const void *arg, FILE *file)
             xy_svg_rect(&svg, xy_colour_fill[winner % XY_COLOURS], LEFT + (double)x * wide,
                         TOP + HIGH - ((double)y + 1) * high, wide, high, m->names[winner]);
         }
+    draw_finding(m, &svg);
     draw_names(m, &svg);
     draw_values(m, &svg, wide, high);
     xy_svg_end(&svg);
