@@ -3,7 +3,7 @@
 # Make every page and picture that the tools write, and look at them in Chromium.
 #
 #   scripts/pages.sh DIR [NAME...]      pages in DIR, pictures of them in DIR/light, dark, phone and print
-#   scripts/pages.sh --docs             make the screenshots view, report and monitor in docs/pictures again
+#   scripts/pages.sh --docs             make the screenshots in docs/pictures again, and the pictures heatmap and choose-sort
 #
 # Needs build/dev, chromium and pdftoppm (package poppler-utils). A NAME selects pages, such as 'view'. Pages are those of the commands
 # of the documentation; nothing of them is measured, except the trace of 64 ranks. MODES selects the modes.
@@ -96,8 +96,19 @@ write_split() { xylem explain split reduce -m knl64 -n 58 --svg split.svg >/dev/
 all="view view_ranks view_svg report report_trace view_virtual predict sweep scan nbc nbc_svg study stencil monitor place heatmap
 machine costs regions split"
 
+# 1024 ranks, and the longest wait.
+write_view_heat() {
+    mpiexec --virtual "node:32(latency=1us bandwidth=12.5GB/s) core:32" --compute none -n 1024 --trace heat.xyt \
+        ./heat2d 2000 20 >/dev/null
+    xylem view heat.xyt -o view_heat.html
+    echo '<script>setTimeout(() => dispatchEvent(new KeyboardEvent("keydown", { key: "w" })), 500)</script>' >>view_heat.html
+}
+
 make_docs() {
     write_view && shoot "$out/view.html" "$source/docs/pictures/view.png" 1440 760
+    write_view_heat && shoot "$out/view_heat.html" "$source/docs/pictures/view-heat.png" 1440 760
+    (cd "$source" && xylem place tests/data/place/treematch8.mat --machine 2x2x2 --heatmap docs/pictures/heatmap.svg >/dev/null)
+    write_regions && cp regions.svg "$source/docs/pictures/choose-sort.svg"
     write_report && shoot "$out/report.html" "$source/docs/pictures/report.png" 1180 800
     write_monitor && shoot "$out/monitor.html" "$source/docs/pictures/monitor.png" 800 960
 }
