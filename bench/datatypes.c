@@ -161,7 +161,7 @@ static shape_t structure(void)
     return s;
 }
 
-/* All columns of an n x n matrix, of which `first` is the first; it is freed. */
+/* All columns of an n x n matrix, beginning with `first`, which is freed. */
 static shape_t columns(MPI_Datatype first, int bytes, int n)
 {
     shape_t s = {.count = n,

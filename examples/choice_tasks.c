@@ -7,7 +7,7 @@
  *   ./choice_tasks 32 8               of 32 blocks and 8 sweeps
  *   ./choice_tasks 40 77 3 96 384     ... on 1 to 3 GPUs, with 96 and 384 MiB
  *
- * A domain of blocks of 8 MiB in a row, of which each is computed from itself and its two
+ * A domain of blocks of 8 MiB in a row, where each is computed from itself and its two
  * neighbours, from one copy to the other, sweep after sweep. What each policy takes is simulated
  * with tasks of a millisecond, and xylem_choose() takes the least. Once a policy keeps all GPUs
  * busy to the end, nearly, no other can be better, and none is simulated. How good that was is told

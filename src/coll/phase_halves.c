@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rabenseifner's reductions as Open MPI has them, for p ranks of which 2^k are a group.
+ * Rabenseifner's reductions as Open MPI has them, for p ranks with a group of 2^k.
  *
  * They differ from those of phase.c in two things. A range of elements is halved, rounded down, in
  * every round, so that the parts of all members are not those of a cut into 2^k. And a pair folds

@@ -209,7 +209,7 @@ static size_t curve_count(const xy_costs_t *costs)
     return costs->kernels.count + costs->messages.count;
 }
 
-/* Draws models [first, end) of a store, of which `rows` can be drawn, as one picture. */
+/* Draws models [first, end) of a store as one picture; `rows` of them can be drawn. */
 static void draw_rows(const xy_costs_t *costs, size_t first, size_t end, int rows, bool is_embedded,
                       FILE *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cholesky, A = L L^T, of which only the lower triangle is stored, on a grid of ranks.
+ * Cholesky, A = L L^T, with the lower triangle stored alone, on a grid of ranks.
  *
  * Panel: the rank with the diagonal block factors it and broadcasts it in its grid column; each
  * solves for its rows. Block row: it is the panel, transposed; each grid row broadcasts the blocks

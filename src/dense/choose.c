@@ -200,7 +200,7 @@ static bool is_worth_it(const kept_t *kept, const dense_t *p, const xylem_matmul
     return kept->spent + of_message * p->routine->messages(p) <= share_of(o) * (kept->ran + least);
 }
 
-/* Without a prediction: the algorithm of few messages for calls between nodes of which a rank's
+/* Without a prediction: the algorithm of few messages for calls between nodes in which a rank's
  * part, its work and its rows and columns, takes less than so many messages; the one that is the
  * best most often for the rest. */
 static int guess(const kept_t *kept, const dense_t *p, const xylem_matmul_options *o)

@@ -44,7 +44,7 @@ typedef struct {
     xylem_platform *platform;
     int ranks;
     double latency, per_byte; /* of a message from the first rank to the last */
-    double overhead;          /* ... of which each of the two spends so much, */
+    double overhead;          /* ... with the time of each of the two in it, */
     double copy;              /* ... and per byte of a small one so much */
     double agree;             /* an agreement of all ranks, and */
     double begin;             /* ... what comes before all algorithms */
@@ -104,7 +104,7 @@ typedef struct {
     void (*worked)(double operations, void *arg);
     void *arg;
     dense_record_t *record;         /* NULL: it is computed */
-    const xylem_platform *platform; /* record: of which a model of dgemm is used; or NULL */
+    const xylem_platform *platform; /* record: its model of dgemm is used; or NULL */
 } dense_t;
 
 typedef struct {
@@ -240,8 +240,8 @@ int dense_find(const dense_routine_t *routine, const char *name); /* its number;
 /* Whether rank 0 has what the routine needs; else it has reported what is missing. */
 typedef bool (*dense_check_fn)(const dense_t *p);
 
-/* Run `p`, of which routine, size and the pointers of rank 0 are set, by the best algorithm or by
- * that of the options. 0, or not on all ranks; rank 0 has said why. */
+/* Run `p`, with routine, size and the pointers of rank 0 set, by the best algorithm or by the one
+ * in the options. 0, or not on all ranks; rank 0 has said why. */
 int dense_run(dense_t *p, const xylem_matmul_options *o, MPI_Comm comm, dense_check_fn check);
 
 /* The seconds of an algorithm by `dense_estimate` or `dense_simulated`; 0: not for these arguments,

@@ -40,7 +40,7 @@ static int linear_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX
     return n;
 }
 
-/* Powers of ten, of which some are left out when there are many, and 2 and 5 times them when there
+/* Powers of ten, without some of them when there are many, and 2 and 5 times them when there
  * are few. On a short axis steps are equal. */
 static int tens_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX])
 {

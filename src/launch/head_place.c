@@ -43,7 +43,7 @@ void head_take_cpus(head_process_t *p, const xy_frame_t *frame)
     p->cpu_count = n;
 }
 
-/* A slot for each rank: which core, and which slot of which process. */
+/* A slot for each rank: its core, its process, and its slot there. */
 static void fill_slots(const head_t *h, xy_target_cpu_t *cpus, int *process, int *slot)
 {
     int k = 0;

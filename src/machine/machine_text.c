@@ -352,11 +352,11 @@ xy_status_t xy_machine_print_tree(const xy_machine_t *m, int style, FILE *file)
 
 typedef struct {
     const printer_t p;
-    uint32_t count; /* links of which something is known */
+    uint32_t count; /* links with known figures */
     bool is_counted;
 } route_printer_t;
 
-/* Prints one link of a way, of which something is known. */
+/* Prints one link of a way that has known figures. */
 static void print_wire(void *context, const xy_wire_t *wire)
 {
     route_printer_t *r = context;

@@ -43,7 +43,7 @@ xy_status_t measure_child_start(const measure_child_options_t *options, measure_
 xy_status_t measure_child_measure(measure_child_t *worker, double n, double seconds,
                                   measure_pool_t *pool_p);
 
-/* The same for a kernel of the table with several sizes, of which there are `count`. */
+/* The same for a kernel of the table with several sizes, `count` of them. */
 xy_status_t measure_child_measure_sizes(measure_child_t *worker, const double *sizes, size_t count,
                                         double seconds, measure_pool_t *pool_p);
 

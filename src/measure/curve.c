@@ -10,7 +10,7 @@ enum { SIZES_MAX = 96, HELD = 6, AGAIN_MAX = 4 };
 /* The part of the time in which everything is measured once; contradictions get the rest. */
 static const double once = 0.6;
 
-/* No model that misses by so much, or of which so many samples were not believed, is kept. */
+/* No model is kept that misses by so much, or after so many samples were left out. */
 static const double miss_max = 0.2, dropped_max = 0.2, held_max = 0.3;
 
 typedef struct {

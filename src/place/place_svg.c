@@ -214,7 +214,7 @@ static void draw_tree(const tree_t *r)
     draw_levels(r, MARGIN + (double)PLACE_SVG_CELL * r->ends + 24);
 }
 
-/* Everything around the tree or grid, of which the size is given. */
+/* Draw everything around the tree or grid, whose size is given. */
 static void draw_page(place_drawing_t *d, const char *machine_name, const char *legend,
                       double width, double height)
 {

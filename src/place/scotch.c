@@ -4,7 +4,7 @@
  * the links, on a mesh or on a torus; what came out twice is repaired. The answer moves with the
  * weights: objective hops gives every link 1.
  *
- * A tree that is not regular, or of which leaves are missing, is put into the smallest regular one
+ * A tree that is not regular, or lacks leaves, is put into the smallest regular one
  * and the rest is left out of it.                     Cost = O(edges * log leaves)
  */
 #include <limits.h>

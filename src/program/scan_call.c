@@ -122,7 +122,7 @@ static bool is_query(const char *name)
            strncmp(name, "MPI_Type_", 9) == 0 || strncmp(name, "MPI_Op_", 7) == 0;
 }
 
-/* Calls without an effect on messages, of which `xylem predict` knows nothing. */
+/* Calls without an effect on messages, which `xylem predict` does not know. */
 static bool is_harmless(const char *name)
 {
     static const char *const prefixes[] = {"MPI_Info_",

@@ -90,7 +90,7 @@ scan_child_t *scan_children(xy_scan_t *scan, CXCursor cursor);
 char *scan_string(xy_scan_t *scan, CXString string); /* into the arena */
 scan_place_t scan_place(xy_scan_t *scan, CXCursor cursor);
 const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type);
-/* A parameter `int a[]` is a pointer, of which libclang says that it is an array. */
+/* A parameter `int a[]` is a pointer that libclang calls an array. */
 const scan_type_t *scan_decayed(xy_scan_t *scan, const scan_type_t *type);
 scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor);
 /* Its parameters, and its body where it has one. */

@@ -79,8 +79,8 @@ static void note_layout(xy_scan_t *scan, CXCursor cursor)
     }
 }
 
-/* A constant that clang evaluates: literals and sizeof, never names of variables, of which it
- * gives the initial value. */
+/* A constant that clang evaluates: literals and sizeof, never names of variables, whose initial
+ * value it gives. */
 static scan_expr_t *read_constant(xy_scan_t *scan, CXCursor cursor)
 {
     scan_expr_t *e = new_expr(scan, cursor, SCAN_E_OTHER);

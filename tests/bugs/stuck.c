@@ -322,7 +322,7 @@ BUG(cycle_receiver_has_ended)
         go_on();
 }
 
-/* Many pairs, of which one waits in vain.
+/* Many pairs; one of them waits in vain.
  * ranks: 64
  * options: --deadlock-after 0.1
  * says: deadlock: ranks 62-63 can make no progress, whatever the others do

@@ -23,7 +23,7 @@ run 0 -n 3 --processes 3 -x XYLEM_TEST_WORD=hello -wdir / "$here/several" </dev/
 says "$out" "rank 2 of 3 here 0 of 1 on $host in / with hello sum 3"
 run 0 -n 2 --processes 2 -l ./several </dev/null
 says "$out" "[1] rank 1 of 2"
-# Two programs, of which one has ranks in both processes.
+# Two programs; one has ranks in both processes.
 run 0 -n 1 --processes 2 ./several : -n 3 ./several </dev/null
 says "$out" "rank 3 of 4"
 # Over an MPI of the host, where there is one.

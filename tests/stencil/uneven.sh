@@ -39,7 +39,7 @@ large=$(value loads --machine small.xml --as-real)
 small=$(value loads --machine small.xml --as-real --memory 16MiB)
 [ "$large" -lt "$small" ] || die "$large loads with 64 MiB and 16 MiB, $small with 16 MiB each"
 
-# Two OpenCL devices of which one uses all cores and the other one core.
+# Two OpenCL devices: one uses all cores and the other one core.
 export XYLEM_GPU_DRIVER=opencl POCL_DEVICES="pthread basic" POCL_CACHE_DIR="$XYLEM_BUILD_DIR/pocl-cache"
 expect 0 "$XYLEM" machine --json
 [[ $out == *'"gpu": 2'* ]] || skip "no two OpenCL devices (pocl-opencl-icd)"

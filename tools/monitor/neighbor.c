@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives of which each block is a message of its own: neighbourhoods, and MPI_Alltoallw. */
+/* Collectives with a message for each block: neighbourhoods, and MPI_Alltoallw. */
 #include <stdlib.h>
 
 #include "monitor.h"

@@ -121,7 +121,7 @@ static member_t *find_member(uint32_t window, int rank)
     return m;
 }
 
-/* The member of the calling rank; its data belongs to the rank. */
+/* What it has belongs to its rank. */
 static member_t *member_of(const mpi_win_t *win)
 {
     member_t *m;
@@ -335,8 +335,8 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
 
-/* The completed operations of an origin: on a target, or RMA_EVERYWHERE. A flush that is local ends
- * those that return something. */
+/* Which operations of an origin are complete: on a target, or RMA_EVERYWHERE. A flush that is local
+ * ends those that return something. */
 typedef struct {
     int target;
     bool is_local;

@@ -123,7 +123,7 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
         mine->outermost = frame;
 }
 
-/* The variables that the calling function can name; `is_exact`: without any doubt. */
+/* What the calling function can name; `is_exact`: without any doubt. */
 static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
 {
     uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);

@@ -406,7 +406,7 @@ void check_pending_look(mpi_rank_t *self)
 
 /* ---- One-sided operations ---- */
 
-/* Note an operation of a window; data that a get of this process has read is there already. */
+/* What a get of this process has read is there already. */
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use)
 {

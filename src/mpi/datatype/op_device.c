@@ -6,7 +6,7 @@
  * contracted: results are the same bits.
  *
  * Elements that devices do not have (long double, 128 bits, half), operations of the program, and
- * data of which a part is in the memory of the host are reduced there.
+ * data that is partly in the memory of the host is reduced there.
  */
 #include "mpi/datatype/op_device.h"
 

@@ -52,7 +52,7 @@ static bool slab_blocks(const slab_t *s, MPI_Count start, MPI_Count n, MPI_Count
     return true;
 }
 
-/* One dimension of `size` indices, of which `n` are taken. */
+/* One dimension of `size` indices; `n` of them are taken. */
 static void slab_dimension(slab_t *s, MPI_Count size, MPI_Count start, MPI_Count n,
                            MPI_Count length, MPI_Count step)
 {

@@ -145,8 +145,8 @@ void nbc_schedule_hold(nbc_schedule_t *schedule);
 void nbc_schedule_release(nbc_schedule_t *schedule);
 /* Do an operation that was taken, and wake who may take what became ready. */
 void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op);
-/* Callbacks of the executor: an operation came to a queue; `rank`'s call is complete, of which its
- * worker is notified at once or in its mailbox; all is done. */
+/* Callbacks of the executor: an operation came to a queue; `rank`'s call is complete, and
+ * its worker is notified at once or in its mailbox; all is done. */
 void nbc_on_ready(void *schedule, int queue);
 void nbc_on_rank_over(void *schedule, int rank);
 void nbc_on_over(void *schedule);

@@ -306,7 +306,7 @@ int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const ch
     return call->count;
 }
 
-/* A variable asked for last, or a byte of which nothing is known. */
+/* A variable asked for last, or a byte that belongs to none. */
 typedef struct {
     uint64_t program;
     bool is_known;

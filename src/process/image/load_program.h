@@ -18,7 +18,7 @@
  *   process_image_construct(program, image, argc, argv, environment);
  *   code = ((main_fn)process_image_at(image, program->main))(argc, argv, environment);
  *
- * A module is a file of which every image has a copy: the program itself, and the libraries that
+ * A module is a file that is copied into every image: the program itself, and the libraries that
  * are private too. Everything else is loaded once by the dynamic linker and shared.
  *
  * The variables through which a program talks to the C library (stdout, environ, optind ...) are

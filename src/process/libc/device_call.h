@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short calls of the driver of CUDA, of which only some are made at once.
+ * Short calls of the driver of CUDA, a few of them at a time.
  *
  *     code = PROCESS_DEVICE_CALL(cuEventRecord, event, stream);
  */

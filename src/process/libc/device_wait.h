@@ -6,7 +6,7 @@
  *   device_wait.c     waiting
  *   device_opencl.c   OpenCL: functions in front of those of its loader
  *   device_cuda.c     CUDA: functions that are given out in the place of the driver's
- *   device_call.c     its short calls, of which only some are made at once
+ *   device_call.c     its short calls, a few of them at a time
  *   device_storage.c  what the runtimes of processes keep with contexts
  */
 #ifndef XY_PROCESS_LIBC_DEVICE_H

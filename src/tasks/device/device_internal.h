@@ -224,12 +224,12 @@ typedef struct device_tasks {
     size_t pinned_count;
     uint64_t piece_bytes;     /* 0: nothing is staged */
     device_memory_t *devices; /* [GPUs] */
-    const xy_graph_t *order;  /* the order of operations: the graph, or that with messages */
+    const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
     int32_t *waiting;         /* [operations of order] predecessors that are not over */
     post_t post;
     int32_t *writers_left;    /* [data] */
     bool *is_over;            /* [ops] */
-    xy_task_uses_t uses;      /* data that is read no more; belady-plan without a plan */
+    xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
     xy_gpu_memory_t *buffers; /* [XY_TASK_BATCH_MAX][most] of the tasks that are launched */
     xy_vec_t records;         /* of record_t */
 
