@@ -122,7 +122,7 @@ enum { DENSE_ALGORITHMS_MAX = 5 };
 struct dense_routine {
     const char *name;                           /* of the function: in messages, in the history */
     const char *sizes[3];                       /* names of m, n, k in the history; NULL: none */
-    const dense_algorithm_t *const *algorithms; /* the ones that are cheap to predict come first */
+    const dense_algorithm_t *const *algorithms; /* the cheap ones to predict first */
     int count;
     const char *list;        /* their names, for people */
     const char *few, *usual; /* without a prediction: where messages take long, and else */

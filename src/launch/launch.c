@@ -496,7 +496,7 @@ static xy_status_t place_ranks(launch_t *launch)
         launch->settings.progress = XMPI_PROGRESS_TASKS;
     }
     if (values.check != NULL && launch->node != NULL) {
-        values.cores = launch->values->cores;           /* those of this process */
+        values.cores = launch->values->cores;           /* the cores of this process */
         launch->settings.progress = XMPI_PROGRESS_NONE; /* nothing moves but in calls of ranks */
     }
     if (st != XY_OK)

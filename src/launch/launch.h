@@ -26,8 +26,8 @@ typedef struct {
     char **argv;
     char *path;
     int first, count;          /* ranks */
-    int own_first, count_here; /* those of this process: where they begin in its list */
-    xy_bitset_t shown;         /* which of them debuggers know, in a job of several processes */
+    int own_first, count_here; /* of this process: where they begin in its list */
+    xy_bitset_t shown;         /* ranks that debuggers know, in a job of several processes */
     char **environment;
     process_program_t *program;
     bool is_mpi;
@@ -94,7 +94,7 @@ void mpi_restart_as_node(void);
 typedef struct {
     xy_cores_t cores; /* that workers are bound to */
     int *worker_of;   /* [ranks] */
-    int workers;      /* those of ranks, then communication cores */
+    int workers;      /* for ranks, then communication cores */
     int comm_workers;
     int *
         *thread_worker_of; /* of progress threads: see mpi_job_config_t; NULL: none are asked for */

@@ -276,7 +276,7 @@ static void add_calls(watch_record_t *record, const mpi_rank_t *rank)
         if (comm->mark != XMPI_COMM_LIVE || comm->size == 1)
             continue;
         if (record->calls.count == FAR_CALLS_MOST || xy_vec_append(&record->calls, &calls) != XY_OK)
-            return; /* those on other workers are not known */
+            return; /* ranks of other workers are not known */
     }
 }
 

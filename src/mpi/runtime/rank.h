@@ -484,7 +484,7 @@ static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void 
 {
     self->call.name = name;
     self->call.caller = site;
-    self->call.comm = NULL; /* that of the previous call may be gone */
+    self->call.comm = NULL; /* the communicator of the previous call may be gone */
     if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_observe_enter(self);
 }
