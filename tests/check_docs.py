@@ -22,7 +22,7 @@ SENTENCE_WORDS = 40
 SAYING = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\b(?:is|are|was|were) said\b",
           r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b", r"\b(?:is|are) over\b(?! [\d`])", r"\bhas over\b",
           r"\bwho asks\b", r"\bgo(?:es|ing)? on\b", r"\b[Ww]hoever\b", r"\bgiv(?:es?|ing) way\b", r"\bin turns\b", r"\bthe affair of\b",
-          r"\bthe business of\b"]
+          r"\bthe business of\b", r"\(said\)"]
 PHRASES = [*SAYING, r"\blets? others\b", r"\bwhich (?:is|are|was|were) \d", r"(?m)^Of [A-Z]\w+,", r"\bis all of\b", r"\bwith all that\b",
            r"\btakes? more$", r"\bwhat there is\b", r"\ball that is\b", r"\bcomes? home\b", r"\bdoes not get on\b", r"\bsays? so\b",
            r"\bmeans? what\b", r"\bwhat (?:is|was|are|were) asked\b", r"\b(?:is|was|are|were) not looked (?:at|for|into)\b",

@@ -10,9 +10,9 @@ typedef struct {
     long line;
 } adapt_reading_t;
 
-/* XY_EPARSE, said with the place, and with the word in quotes where it is not NULL. */
+/* XY_EPARSE, reported with the place, and with the word in quotes where it is not NULL. */
 xy_status_t adapt_reading_fail(const adapt_reading_t *r, const char *what, const char *word);
-xy_status_t adapt_reading_memory(void); /* XY_ENOMEM, said */
+xy_status_t adapt_reading_memory(void); /* XY_ENOMEM, reported */
 /* A copy that lives as long as the problem; NULL: memory ran out. */
 char *adapt_reading_keep(adapt_reading_t *r, const char *text);
 /* The next word; *rest_p continues behind it and the blanks that follow. */

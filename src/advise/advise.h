@@ -61,7 +61,7 @@ typedef struct {
 #define XY_ADVISE_DOUBT  0.2  /* of the run time: a larger difference of the replay is reported */
 
 /* The profile is that of the log, with its insight. On success the caller owns *advice_p, which
- * refers to the profile. EINVAL (said): the trace cannot be replayed. */
+ * refers to the profile. EINVAL (reported): the trace cannot be replayed. */
 xy_status_t xy_advise(const xy_trace_log_t *log, const xy_profile_t *profile,
                       const xy_advise_options_t *options, xy_advice_t **advice_p);
 void xy_advice_destroy(xy_advice_t *advice); /* NULL is fine */

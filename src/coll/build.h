@@ -221,7 +221,7 @@ typedef struct {
     int *place;   /* [p]: which of the ranks of its node it is */
 } coll_nodes_t;
 
-/* NULL: memory ran out (said), and the build fails. The caller frees it with xy_free. */
+/* NULL: memory ran out (reported), and the build fails. The caller frees it with xy_free. */
 coll_nodes_t *coll_nodes_find(coll_build_t *b);
 int coll_nodes_size(const coll_nodes_t *n, int node);
 /* A stage among the ranks of a node, or among all leaders (-1), with this one of them as the root.

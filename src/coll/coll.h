@@ -169,8 +169,8 @@ const xy_coll_algorithm_t *xy_coll_levels(const xy_coll_request_t *q);
 
 /* The applicable scheduled algorithm of least cost, of Xylem's own; on ties the one listed first.
  * With a name, that one, whatever it is: XY_EINVAL when the collective has no such algorithm or it
- * is not applicable, said with the names that are there or with what it needs. The request must be
- * valid.
+ * is not applicable, reported with the names that are there or with what it needs. The request must
+ * be valid.
  */
 xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *link, const char *name,
                            const xy_coll_algorithm_t **algorithm_p);
@@ -198,7 +198,7 @@ xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link
 
 /* The operations of a scheduled algorithm one after the other, in the order in which it writes them
  * down, without a graph: memory for the ranks, not for the operations. XY_EINVAL: likewise, or the
- * algorithm is direct (said). XY_ENOMEM (said). */
+ * algorithm is direct (reported). XY_ENOMEM (reported). */
 typedef void (*xy_coll_visit_fn)(const xy_op_t *op, void *arg);
 xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
                          const xy_coll_algorithm_t *algorithm, xy_coll_visit_fn visit, void *arg);

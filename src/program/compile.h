@@ -60,7 +60,7 @@ void emit_undo(compiler_t *c);          /* the last one, which left the stack as
 void emit_target(compiler_t *c, int32_t jump);
 void emit_integer(compiler_t *c, int64_t value);
 void emit_real(compiler_t *c, double value);
-/* The top from one type to the other; false (said): it cannot be. */
+/* The top from one type to the other; false (reported): it cannot be. */
 bool emit_convert(compiler_t *c, const type_t *from, const type_t *to);
 /* The top becomes an integer that is 0 where C says false. */
 bool emit_truth(compiler_t *c, const type_t *type);

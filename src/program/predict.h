@@ -82,8 +82,8 @@ xy_status_t xy_predict(const xy_program_t *program, const xy_predict_config_t *c
                        xy_prediction_t **prediction_p);
 void xy_prediction_destroy(xy_prediction_t *prediction); /* NULL is fine */
 
-/* Values from a recorded run; `config` is for its processes. EINVAL (said): walk and run part. On
- * success the caller owns *learned_p. */
+/* Values from a recorded run; `config` is for its processes. EINVAL (reported): walk and run part.
+ * On success the caller owns *learned_p. */
 xy_status_t xy_predict_learn(const xy_program_t *program, const xy_predict_config_t *config,
                              const xy_recorded_t *recorded, xy_learned_t **learned_p);
 

@@ -95,7 +95,7 @@ static void print_one(process_t *p, xy_text_t *to, const conversion_t *c, int64_
 #pragma GCC diagnostic pop
 }
 
-/* The text of a format and the arguments from `next` on; false: it failed (said). */
+/* The text of a format and the arguments from `next` on; false: it failed (reported). */
 static bool print(process_t *p, const char *f, const int64_t *args, int next, xy_text_t *to)
 {
     conversion_t c;

@@ -104,7 +104,7 @@ bool process_fail_memory(process_t *p);
 /* The same after a failure that has been said. */
 bool process_stop(process_t *p);
 
-/* The memory at an address, or NULL (said). */
+/* The memory at an address, or NULL (reported). */
 void *process_at_slow(process_t *p, uint64_t address, uint64_t size);
 static inline void *process_at(process_t *p, uint64_t address, uint64_t size)
 {
@@ -112,7 +112,7 @@ static inline void *process_at(process_t *p, uint64_t address, uint64_t size)
         return p->memory + address;
     return process_at_slow(p, address, size);
 }
-/* The string there, or NULL (said). */
+/* The string there, or NULL (reported). */
 char *process_string(process_t *p, uint64_t address);
 
 /* The value is not known; false. */

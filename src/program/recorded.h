@@ -27,7 +27,8 @@
 typedef struct xy_recorded xy_recorded_t;
 
 /* Lines come from the program, which must still be there, built with -g, and addr2line. On success
- * the caller owns *recorded_p. EINVAL, ENOENT (said): the trace has no calls, no lines are found.
+ * the caller owns *recorded_p. EINVAL, ENOENT (reported): the trace has no calls, no lines are
+ * found.
  */
 xy_status_t xy_recorded_read(const char *path, xy_recorded_t **recorded_p);
 void xy_recorded_destroy(xy_recorded_t *recorded); /* NULL is fine */

@@ -36,8 +36,8 @@ typedef struct {
     xy_vec_t pairs; /* of xy_vjob_pair_t, when the job was to count them */
 } xy_replay_result_t;
 
-/* On success the caller owns *replay_p. EINVAL (said): the trace has no ranks, in virtual time or
- * of an older version; ranks or members are missing. */
+/* On success the caller owns *replay_p. EINVAL (reported): the trace has no ranks, in virtual time
+ * or of an older version; ranks or members are missing. */
 xy_status_t xy_replay_from_trace(const xy_trace_log_t *log, xy_replay_t **replay_p);
 xy_status_t xy_replay_from_matrix(const xy_matrix_t *matrix, xy_replay_t **replay_p);
 void xy_replay_destroy(xy_replay_t *replay); /* NULL is fine */
@@ -48,7 +48,7 @@ bool xy_replay_has_computation(const xy_replay_t *replay);
 xy_script_t *xy_replay_script(xy_replay_t *replay);
 
 /* `job`: all but the callbacks, for that number of processes. Computation is `speed` times as fast
- * as it was. EINVAL (said): processes wait for each other. */
+ * as it was. EINVAL (reported): processes wait for each other. */
 xy_status_t xy_replay_run(const xy_replay_t *replay, const xy_vjob_config_t *job, double speed,
                           xy_replay_result_t *result);
 void xy_replay_result_cleanup(xy_replay_result_t *result);

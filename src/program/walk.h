@@ -243,14 +243,14 @@ static const uint32_t WALK_SHADOW = UINT32_C(1) << 31;
 
 /* NULL, in silence: no handle of one; its `comm` is NULL when it has been freed. */
 walk_member_t *walk_comm_find(const walker_t *w, int64_t handle);
-/* NULL (said): not a communicator. */
+/* NULL (reported): not a communicator. */
 walk_member_t *walk_comm(walker_t *w, int64_t handle);
-/* A new one; its members are copied. NULL: memory ran out (said). */
+/* A new one; its members are copied. NULL: memory ran out (reported). */
 walk_comm_t *walk_comm_new(walk_t *walk, const int32_t *procs, int32_t size);
 int32_t walk_comm_proc(const walk_comm_t *comm, int32_t rank);
 int32_t walk_comm_rank(walk_comm_t *comm, int32_t proc); /* -1: no member */
 xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm);
-/* The same; NULL (said) for an intercommunicator too. */
+/* The same; NULL (reported) for an intercommunicator too. */
 walk_member_t *walk_intracomm(walker_t *w, int64_t handle);
 /* Split the communicator, an agreement of its members; true: *made_p has what this one gets. An
  * intercommunicator is split into intercommunicators. */
@@ -289,7 +289,7 @@ static inline xy_members_t walk_group(const walk_comm_t *comm, int32_t rank, boo
                           is_remote ? walk_peers(comm, rank) : walk_own(comm, rank)};
 }
 
-/* false (said): not a datatype. */
+/* false (reported): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
 /* The same in silence. */
 bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p);
@@ -320,7 +320,7 @@ static inline uint64_t walk_type_element(const walk_type_t *type)
     return type->basic != 0 && type->map.elements > 0 ? type->map.size / type->map.elements : 1;
 }
 
-/* ---- Memory of the process; false or 0 (said) when the address is wrong ---- */
+/* ---- Memory of the process; false or 0 (reported) when the address is wrong ---- */
 
 static inline bool walk_set_int(walker_t *w, int64_t address, int32_t value)
 {
@@ -390,14 +390,14 @@ static inline bool walk_set_status(walker_t *w, int64_t address, int32_t source,
 
 /* ---- Requests ---- */
 
-int32_t walk_request_new(walker_t *w); /* -1: memory ran out (said) */
+int32_t walk_request_new(walker_t *w); /* -1: memory ran out (reported) */
 
 static inline walk_request_t *walk_request_at(walker_t *w, int32_t index)
 {
     return &XY_VEC_AT(&w->requests, walk_request_t, index);
 }
 
-/* NULL (said) */
+/* NULL (reported) */
 static inline walk_request_t *walk_request(walker_t *w, int64_t handle)
 {
     int64_t index = handle - WALK_REQUEST_FIRST;
@@ -424,12 +424,13 @@ static inline void walk_request_free(walker_t *w, walk_request_t *r)
 
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
-/* For a collective with its arguments, or with NULL for a message; false: memory ran out (said). */
+/* For a collective with its arguments, or with NULL for a message; false: memory ran out
+ * (reported). */
 bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args);
 /* A message that the program does not see; its request, -1: it failed. */
 int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 
-/* The data of a message of this process; NULL: memory ran out (said). */
+/* The data of a message of this process; NULL: memory ran out (reported). */
 walk_data_t *walk_data_new(walker_t *w, const walk_message_t *m);
 /* The received data there is unknown; false: there is no such memory (reported). */
 bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes);

@@ -5,7 +5,7 @@
 
 #include "program/walk.h"
 
-/* Room for a grid; false: memory ran out (said). */
+/* Room for a grid; false: memory ran out (reported). */
 static bool cart_new(walker_t *w, int64_t ndims, walk_cart_t *cart)
 {
     if (ndims < 0 || ndims > 1000)

@@ -321,7 +321,7 @@ static const process_ops_t copy_ops = {.mpi = copy_mpi,
                                        .now = copy_now,
                                        .recorded = copy_recorded};
 
-/* False: memory ran out (said). */
+/* False: memory ran out (reported). */
 static bool look_ahead(walker_t *w, int32_t unknown, double value, copy_t *c)
 {
     const walk_oracle_t *o = w->walk->oracle;

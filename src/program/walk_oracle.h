@@ -16,10 +16,10 @@ size_t walk_oracle_first(const walk_oracle_t *oracle, int32_t rank);
 /* The learned values; the caller owns them. */
 xy_learned_t *walk_oracle_take(walk_oracle_t *oracle);
 
-/* The process makes this call; it is complete. False (said): the recorded one did not. */
+/* The process makes this call; it is complete. False (reported): the recorded one did not. */
 bool walk_oracle_follow(walker_t *w, const code_site_t *site);
 bool walk_oracle_end(walker_t *w);
-/* A value that is not known; false (said): it cannot be told. */
+/* A value that is not known; false (reported): it cannot be told. */
 bool walk_oracle_ask(walker_t *w, int32_t unknown, double *value_p);
 /* ... that was learned. */
 bool walk_learned_next(walker_t *w, int32_t unknown, double *value_p);

@@ -51,7 +51,7 @@ int xy_threads_free_cores(const xy_cores_t *cores, int ranks, const int *core_of
 
 /* The core of a single thread that works for all ranks of a process, as that of its network does:
  * beside the first rank; `dedicated` is a communication core of its own, the nearest, in the same
- * NUMA node if that has one. XY_EUNSUPPORTED: the machine lacks it (said). */
+ * NUMA node if that has one. XY_EUNSUPPORTED: the machine lacks it (reported). */
 xy_status_t xy_threads_place_one(const xy_threads_t *threads, const xy_threads_query_t *query,
                                  int *core_p);
 

@@ -195,8 +195,8 @@ xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p);
 void xy_vjob_destroy(xy_vjob_t *job); /* NULL is fine */
 
 /* All processes from the beginning, until all have finished: XY_OK. XY_EINVAL: they are stuck. What
- * failed inside a call (XY_ENOMEM, said; a collective that cannot be built) ends the run too. Once
- * for each job. */
+ * failed inside a call (XY_ENOMEM, reported; a collective that cannot be built) ends the run too.
+ * Once for each job. */
 xy_status_t xy_vjob_run(xy_vjob_t *job);
 /* The run ends before anything else happens, with this status (MPI_Abort). */
 void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);

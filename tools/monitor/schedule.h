@@ -27,7 +27,7 @@ struct monitor_schedule {
 
 /* The sends of `rank` of `size` when rank 0 is the root; with another root all ranks count from
  * that one. GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW and REDUCE_SCATTER: with blocks
- * that are all alike. NULL: memory ran out (said). It stays. Any thread. */
+ * that are all alike. NULL: memory ran out (reported). It stays. Any thread. */
 const monitor_schedule_t *monitor_schedule(xy_collective_t collective, int size, int rank);
 
 #endif
