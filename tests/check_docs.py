@@ -7,7 +7,8 @@
 
 Links between pages must lead to a file and a heading that exist. A page has at most 12 KiB, all of docs but the course 330 KB, a
 sentence at most 40 words; larger pages are listed below with their limit. Phrases that the style does not allow are listed, too. The pages say that all
-functions of MPI are implemented if and only if functions.def agrees.
+functions of MPI are implemented if and only if functions.def agrees. Each limit in the README leads to pages that have its names, and
+each time there is a rounded one of the measurements; at least one row shows a case in which Xylem is slower.
 """
 import re
 import sys
@@ -28,6 +29,8 @@ PHRASES = [*SAYING, r"\blets? others\b", r"\bwhich (?:is|are|was|were) \d", r"(?
            r"\bmeans? what\b", r"\bwhat (?:is|was|are|were) asked\b", r"\b(?:is|was|are|were) not looked (?:at|for|into)\b",
            r"\bin front of the C library\b", r"\bhas since\b", r"\bpreviously\b", r"\bformerly\b", r"\bnot been measured again\b",
            r"\bno longer (?:need|have|true|the)\b", r"\b(?:it|there) (?:used|has come) to\b"]
+MEASURED = ("docs/performance.md", "docs/measurements.md")
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 CLAIM = "All functions of MPI 5.0 are implemented"
 
 
@@ -120,9 +123,43 @@ def claim_problems(root):
             yield f"{name}: does not say '{CLAIM}', although functions.def has all"
 
 
+def section(text, title):
+    """The lines below a heading of the second level."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def limit_problems(root):
+    """Do the pages that the limits of the README lead to have the names in them?"""
+    limits = section((root / "README.md").read_text(encoding="utf-8"), "Limits")
+    for item in re.split(r"\n(?=- )", limits.strip()) if limits else []:
+        pages = [root / page for page in re.findall(r"\]\(([^)#\s]+)", item)]
+        text = " ".join(page.read_text(encoding="utf-8") for page in pages if page.exists())
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", item)
+        if not pages:
+            yield f"README.md: the limit '{plain[:40]}...' leads to no page"
+        for name in {*re.findall(r"`([^`]+)`", plain), *re.findall(r"\b(?!\w+\.md)(?:[A-Z][a-z]*[A-Z]\w*|[A-Z]\d+)\b", plain)}:
+            if name not in text:
+                yield f"README.md: a limit names {name}, which the pages it leads to do not have"
+
+
+def time_problems(root):
+    """Are the times of the README measured ones, and is Xylem slower in one row?"""
+    table = section((root / "README.md").read_text(encoding="utf-8"), "How fast it is")
+    rows = re.findall(r"(?m)^\|.*\| ([\d.]+) (\w+) \| ([\d.]+) (\w+) \|$", table)
+    measured = " ".join((root / page).read_text(encoding="utf-8") for page in MEASURED if rows)
+    for row in rows:
+        for number, unit in (row[:2], row[2:]):
+            half = 0.501 * 10 ** -len(number.partition(".")[2])
+            if not any(abs(float(found) - float(number)) <= half for found in re.findall(rf"(?<![\d.])(\d+\.?\d*) {unit}\b", measured)):
+                yield f"README.md: {number} {unit} is not measured in {' or '.join(MEASURED)}"
+    if rows and not any(float(a) * SECONDS[b] > float(c) * SECONDS[d] for a, b, c, d in rows):
+        yield "README.md: the table has no row in which Xylem is slower"
+
+
 def check(root):
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/*.md"), *root.glob("packaging/*.md")]
-    return [*(problem for page in sorted(pages) for problem in page_problems(page, root)), *claim_problems(root), *size_problems(root)]
+    return [*(problem for page in sorted(pages) for problem in page_problems(page, root)), *claim_problems(root),
+            *limit_problems(root), *time_problems(root), *size_problems(root)]
 
 
 def self_test():
@@ -134,6 +171,9 @@ def self_test():
         ("docs/a.md", "Word.\n" * 2100, 1), ("docs/performance.md", "Word.\n" * 2100, 0), ("docs/performance.md", "Word.\n" * 60000, 2),
         ("docs/a.md", "The tasks are over.", 1), ("docs/a.md", "The tasks are\nover.", 1), ("docs/a.md", "The speeds are over 9.", 0),
         ("src/mpi/bindings/functions.def", "none int Send(void)\n", 2), ("README.md", "[x](docs/c.md)", 1),
+        ("README.md", "\n## Limits\n\n- Not with OpenCL ([x](docs/a.md)).\n- Never.\n", 2),
+        ("README.md", "\n## Limits\n\n- Not with `One, `.\n  ([x](docs/a.md)).\n", 0),
+        ("README.md", "\n## How fast it is\n\n| a | 2.7 s | 1 s |\n", 1), ("README.md", "\n## How fast it is\n\n| a | 1 s | 2.68 s |\n", 2),
     ]
     bad = 0
     for name, added, expected in cases:
@@ -141,7 +181,7 @@ def self_test():
             root = Path(directory)
             (root / "src/mpi/bindings").mkdir(parents=True)
             (root / "docs").mkdir()
-            start = {"README.md": CLAIM + ".\n\n", "docs/mpi.md": CLAIM + ".\n", "docs/a.md": "# One, `two`\n\n", "docs/performance.md": "",
+            start = {"README.md": CLAIM + ".\n\n", "docs/mpi.md": CLAIM + ".\n", "docs/a.md": "# One, `two`\n\n", "docs/performance.md": "2.68 s, 2.5 us\n", "docs/measurements.md": "",
                      "src/mpi/bindings/functions.def": "self int Recv(void)\n"}
             for path, text in start.items():
                 (root / path).write_text(text + (added if path == name else ""), encoding="utf-8")
