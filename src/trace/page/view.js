@@ -148,7 +148,9 @@ function toggleArrows() {
 function fillHeader() {
   const l = trace.sets.core.links, ranks = trace.why ? [formatCount(trace.why.rowOf.length, "rank")] : [];
   document.title = byId("title").textContent = trace.title;
-  const bytes = l.bytes.reduce((sum, n) => sum + n, 0), facts = [...ranks, formatCount(trace.sets.core.rows.length, "row"),
+  const rows = trace.sets.core.rows, areAll = (name) => rows.every((row) => name.test(row.name));
+  const recorded = ranks.length > 0 && areAll(/^rank \d/) ? [] : [formatCount(rows.length, areAll(/^core \d/) ? "core" : "row")];
+  const bytes = l.bytes.reduce((sum, n) => sum + n, 0), facts = [...ranks, ...recorded,
     formatCount(trace.states, "state"), formatCount(l.count, "message") + (bytes > 0 ? ` (${formatSize(bytes)})` : ""),
     `${formatTime(trace.span)} of ${trace.isVirtual ? "virtual" : "real"} time`];
   if (trace.wall > 0) facts.push(new Date(trace.wall / 1000).toLocaleString());
