@@ -729,7 +729,7 @@ static xy_status_t become(launch_t *launch)
     return xy_fail_errno(errno, part->path, "execute");
 }
 
-/* Refuse options that work in one process only. */
+/* What sees one process only. */
 static xy_status_t check_several(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
