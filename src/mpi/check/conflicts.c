@@ -793,7 +793,7 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
         return;
     check_pending_memory(self, &area, is_receive);
     if (is_receive && what == UPDATE)
-        return; /* unwanted data may go to one place, in any order */
+        return; /* what nobody wants may go to one place, and come there in any order */
     named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
                                                 .count = count,
                                                 .type = (mpi_type_t *)(uintptr_t)type};

@@ -8,7 +8,7 @@
 
 /* ---- Ending requests ---- */
 
-/* What lies in the mailbox still names requests. */
+/* Has a process ended? Letters in the mailbox still name requests. */
 bool mpi_survive_is_over(const mpi_worker_t *worker, int world)
 {
     int end = mpi_survive_end_of(world);

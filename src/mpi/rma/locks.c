@@ -33,7 +33,7 @@ struct rma_waiter {
     uint64_t ticket;
     int rank, target;
     bool is_exclusive;
-    rma_holder_t *holder; /* what it becomes, in a job that survives; or NULL */
+    rma_holder_t *holder; /* its later state, in a job that survives; or NULL */
 };
 
 enum { ALL = -1 }; /* as a target */
@@ -305,8 +305,7 @@ static void ask(mpi_win_t *win, int target, rma_far_kind_t kind, bool is_exclusi
                         (rma_far_wire_t){.flag = is_exclusive});
 }
 
-/* What the lock of member `rank` becomes, which it gets through `win`; NULL: the job does not
- * survive. */
+/* The holder of a lock that member `rank` gets through `win`; NULL: the job does not survive. */
 static rma_holder_t *holder_new(const mpi_win_t *win, int rank, int target)
 {
     rma_holder_t *holder;

@@ -134,7 +134,7 @@ typedef struct {
     rma_waiter_t *first_all, **end_all;     /* that wait in MPI_Win_lock_all */
     rma_waiter_t *exclusive;                /* that wait for exclusive locks, oldest first */
     rma_waiter_t **end_exclusive;
-    rma_holder_t *holders; /* who has which lock, in a job that survives */
+    rma_holder_t *holders; /* of locks, in a job that survives */
 } rma_shared_t;
 
 /* ---- A member's window ---- */

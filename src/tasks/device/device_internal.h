@@ -360,7 +360,7 @@ void device_unpin(device_tasks_t *e);
 size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
 
 /* stage.c */
-/* Choose the data that are copied by way of pieces; after device_pin. */
+/* Which data are copied by way of pieces; after device_pin. */
 void device_stage_choose(device_tasks_t *e);
 xy_status_t device_stage_init(lane_t *lane, xy_gpu_device_t *gpu);
 void device_stage_cleanup(lane_t *lane);
