@@ -238,27 +238,28 @@ static void find_lines(xy_profile_t *p)
 /* Each rank has written a profile of its own. */
 static xy_status_t merge_profiles(const char *directory, xy_profile_t **all_p)
 {
-    xy_profile_t *all = NULL, *one;
+    xy_vec_t ones = XY_VEC_INIT(xy_profile_t *);
     xy_status_t st = XY_OK;
-    uint64_t count = 1;
+    size_t count = 1;
 
-    for (uint64_t i = 0; i < count && st == XY_OK; i++) {
-        char *path = xy_sprintf("%s/%llu.xyp", directory, (unsigned long long)i);
+    for (size_t i = 0; i < count && st == XY_OK; i++) {
+        char *path = xy_sprintf("%s/%zu.xyp", directory, i);
+        xy_profile_t **one = xy_vec_push(&ones);
 
-        st = path != NULL ? xy_profile_read(path, &one) : xy_fail_memory("collecting profiles");
+        st = path != NULL && one != NULL ? XY_OK : xy_fail_memory("collecting profiles");
+        if (one != NULL)
+            *one = NULL;
+        if (st == XY_OK)
+            st = xy_profile_read(path, one);
+        if (st == XY_OK)
+            count = (*one)->ranks.count;
         xy_free(path);
-        if (st == XY_OK && all == NULL) {
-            all = one;
-            count = all->ranks.count;
-        } else if (st == XY_OK) {
-            st = xy_profile_merge(all, one);
-            xy_profile_destroy(one);
-        }
     }
     if (st == XY_OK)
-        *all_p = all;
-    else
-        xy_profile_destroy(all);
+        st = xy_profile_join(ones.data, ones.count, all_p);
+    for (size_t i = 0; i < ones.count; i++)
+        xy_profile_destroy(XY_VEC_AT(&ones, xy_profile_t *, i));
+    xy_vec_cleanup(&ones);
     return st;
 }
 

@@ -146,35 +146,28 @@ void mpi_report_take(int process, int count, const void *bytes, size_t size)
     xy_text_add_bytes(&parts[process], bytes, size);
 }
 
-/* Parse the profile of one process and merge it into *all, which the caller owns. */
-static xy_status_t merge(xy_text_t *part, xy_profile_t **all)
+/* Parse the profile of one process. The caller owns *one_p. */
+static xy_status_t parse(const xy_text_t *part, xy_profile_t **one_p)
 {
-    xy_profile_t *one;
-    xy_status_t st;
-
     if (part->s == NULL || part->failed)
         return xy_fail_memory("collecting profiles");
-    st = xy_profile_parse(part->s, "the profile of a process", &one);
-    if (st != XY_OK)
-        return st;
-    if (*all == NULL) {
-        *all = one;
-        return XY_OK;
-    }
-    st = xy_profile_merge(*all, one);
-    xy_profile_destroy(one);
-    return st;
+    return xy_profile_parse(part->s, "the profile of a process", one_p);
 }
 
 xy_status_t mpi_report_end(bool is_quiet)
 {
-    xy_profile_t *all = NULL;
-    xy_status_t st = XY_OK;
+    xy_profile_t **ones = xy_calloc((size_t)part_count + 1, sizeof(*ones)), *all = NULL;
+    xy_status_t st = ones != NULL ? XY_OK : xy_fail_memory("collecting profiles");
 
     for (int i = 0; i < part_count && st == XY_OK; i++)
-        st = merge(&parts[i], &all);
+        st = parse(&parts[i], &ones[i]);
+    if (st == XY_OK && part_count > 0)
+        st = xy_profile_join(ones, (size_t)part_count, &all);
     if (st == XY_OK && all != NULL)
         st = show(all, is_quiet);
+    for (int i = 0; i < part_count && ones != NULL; i++)
+        xy_profile_destroy(ones[i]);
+    xy_free(ones);
     xy_profile_destroy(all);
     return st;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ xy_status_t xy_profile_create(const char *program, uint32_t ranks, xy_profile_t 
     p->sites = XY_VEC_INIT(xy_profile_site_t);
     p->records = XY_VEC_INIT(xy_profile_record_t);
     p->pairs = XY_VEC_INIT(xy_profile_pair_t);
+    p->places = XY_VEC_INIT(xy_profile_place_t);
     xy_hash_init(&p->index, XY_HASH_STRING);
     if (xy_arena_create(&p->arena) == XY_OK)
         p->program = xy_arena_strndup(p->arena, program, strlen(program));
@@ -42,6 +44,7 @@ void xy_profile_destroy(xy_profile_t *p)
     xy_vec_cleanup(&p->sites);
     xy_vec_cleanup(&p->records);
     xy_vec_cleanup(&p->pairs);
+    xy_vec_cleanup(&p->places);
     xy_insight_destroy(p->insight);
     xy_hash_cleanup(&p->index);
     xy_arena_destroy(p->arena);
@@ -142,26 +145,82 @@ static xy_status_t merge_records(xy_profile_t *p, const xy_profile_t *other, con
     return XY_OK;
 }
 
-xy_status_t xy_profile_merge(xy_profile_t *p, const xy_profile_t *other)
+void xy_profile_address(int32_t rank, uint64_t address, char *text, size_t size)
 {
-    uint32_t *number = xy_malloc(other->sites.count * sizeof(*number));
-    bool is_good = number != NULL && p->ranks.count == other->ranks.count;
+    snprintf(text, size, "%" PRId32 " %" PRIu64, rank, address);
+}
 
-    for (size_t i = 0; i < other->sites.count && is_good; i++) {
-        const xy_profile_site_t *s = &XY_VEC_AT(&other->sites, xy_profile_site_t, i);
+/* The places of all processes: sites by their addresses. */
+typedef struct {
+    xy_hash_t index; /* of xy_profile_site_t, by text */
+    xy_arena_t *arena;
+} places_t;
 
-        is_good = xy_profile_site(p, s->function, s->place, &number[i]);
+static xy_status_t index_places(places_t *places, const xy_profile_t *part)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < part->places.count && st == XY_OK; i++) {
+        const xy_profile_place_t *place = &XY_VEC_AT(&part->places, xy_profile_place_t, i);
+        char text[64], *key;
+
+        xy_profile_address((int32_t)place->rank, place->address, text, sizeof(text));
+        key = xy_arena_strndup(places->arena, text, strlen(text));
+        st = key != NULL ? xy_hash_set(&places->index, XY_HASH_KEY(key),
+                                       &XY_VEC_AT(&part->sites, xy_profile_site_t, place->site))
+                         : XY_ENOMEM;
+    }
+    return st;
+}
+
+/* Adds the ranks of a process, whose sites get numbers of `p`. */
+static xy_status_t add_part(xy_profile_t *p, const xy_profile_t *part, const places_t *places)
+{
+    uint32_t *number = xy_calloc(part->sites.count, sizeof(*number));
+    bool is_good = number != NULL && p->ranks.count == part->ranks.count;
+
+    for (size_t i = 0; i < part->sites.count && is_good; i++) {
+        const xy_profile_site_t *s = &XY_VEC_AT(&part->sites, xy_profile_site_t, i);
+
+        if (strcmp(s->function, XY_PROFILE_ELSEWHERE) == 0)
+            s = xy_hash_get(&places->index, XY_HASH_KEY(s->place));
+        if (s != NULL)
+            is_good = xy_profile_site(p, s->function, s->place, &number[i]);
     }
     for (size_t i = 0; i < p->ranks.count && is_good; i++) {
-        const xy_profile_rank_t *r = &XY_VEC_AT(&other->ranks, xy_profile_rank_t, i);
+        const xy_profile_rank_t *r = &XY_VEC_AT(&part->ranks, xy_profile_rank_t, i);
 
         if (r->ns > 0)
             XY_VEC_AT(&p->ranks, xy_profile_rank_t, i) = *r;
     }
-    p->is_virtual |= other->is_virtual;
-    is_good = is_good && merge_records(p, other, number) == XY_OK;
+    p->is_virtual |= part->is_virtual;
+    is_good = is_good && merge_records(p, part, number) == XY_OK;
     xy_free(number);
-    return is_good ? XY_OK : xy_fail_memory("collecting profiles");
+    return is_good ? XY_OK : XY_ENOMEM;
+}
+
+xy_status_t xy_profile_join(xy_profile_t *const *parts, size_t count, xy_profile_t **profile_p)
+{
+    places_t places = {0};
+    xy_profile_t *p;
+    xy_status_t st = xy_profile_create(parts[0]->program, (uint32_t)parts[0]->ranks.count, &p);
+
+    if (st != XY_OK)
+        return st;
+    xy_hash_init(&places.index, XY_HASH_STRING);
+    st = xy_arena_create(&places.arena);
+    for (size_t i = 0; i < count && st == XY_OK; i++)
+        st = index_places(&places, parts[i]);
+    for (size_t i = 0; i < count && st == XY_OK; i++)
+        st = add_part(p, parts[i], &places);
+    xy_hash_cleanup(&places.index);
+    xy_arena_destroy(places.arena);
+    if (st != XY_OK) {
+        xy_profile_destroy(p);
+        return xy_fail_memory("collecting profiles");
+    }
+    *profile_p = p;
+    return XY_OK;
 }
 
 /* The statistics of all ranks for the calls at a site. */

@@ -77,6 +77,15 @@ typedef struct {
     uint64_t bytes, messages;
 } xy_profile_pair_t;
 
+/* Other processes of the job name this place of a rank by its address. */
+typedef struct {
+    uint32_t rank, site;
+    uint64_t address;
+} xy_profile_place_t;
+
+/* The function of a site that is xy_profile_address() of a rank of another process. */
+#define XY_PROFILE_ELSEWHERE "@"
+
 typedef struct {
     const char *program;
     bool is_virtual;
@@ -86,6 +95,7 @@ typedef struct {
     xy_vec_t sites;             /* of xy_profile_site_t; [0] is "no site" */
     xy_vec_t records;           /* of xy_profile_record_t */
     xy_vec_t pairs;             /* of xy_profile_pair_t */
+    xy_vec_t places;            /* of xy_profile_place_t: of one process of several */
     xy_hash_t index;            /* of sites, by their text: "FUNCTION PLACE" */
     xy_arena_t *arena;
 } xy_profile_t;
@@ -108,8 +118,10 @@ uint64_t xy_profile_class_least(uint32_t size_class);
 uint64_t xy_profile_wait(const xy_profile_record_t *r);
 uint64_t xy_profile_time(const xy_profile_record_t *r); /* all parts */
 
-/* Add the ranks of `other`, which counts the same job in another process. */
-xy_status_t xy_profile_merge(xy_profile_t *p, const xy_profile_t *other);
+/* The place of a rank as text. */
+void xy_profile_address(int32_t rank, uint64_t address, char *text, size_t size);
+/* The profiles of all processes of a job, 1 or more, become one. The caller owns *profile_p. */
+xy_status_t xy_profile_join(xy_profile_t *const *parts, size_t count, xy_profile_t **profile_p);
 /* When all processes are merged: a wait in a collective whose last member was not known is blamed
  * on the rank that computed longest before it; what even the shortest wait took is transfer. */
 xy_status_t xy_profile_settle(xy_profile_t *p);

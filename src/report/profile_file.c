@@ -10,6 +10,7 @@
  *   rank NUMBER CORE TIME
  *   call RANK SITE MEMBERS CLASS CALLS BYTES COMPUTE PART*7 [RANK:SITE:TIME]...
  *   pair FROM TO BYTES MESSAGES
+ *   at RANK ADDRESS SITE                        (only from a process of several)
  *   end
  */
 #include <errno.h>
@@ -70,6 +71,11 @@ void xy_profile_write(const xy_profile_t *p, FILE *file)
 
         fprintf(file, "pair %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", q->from, q->to,
                 q->bytes, q->messages);
+    }
+    for (size_t i = 0; i < p->places.count; i++) {
+        const xy_profile_place_t *q = &XY_VEC_AT(&p->places, xy_profile_place_t, i);
+
+        fprintf(file, "at %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", q->rank, q->address, q->site);
     }
     fputs("end\n", file);
 }
@@ -194,6 +200,15 @@ static bool parse_pair(xy_profile_t *p, char **words, int n)
            number(words[4], UINT64_MAX, &q.messages) && xy_vec_append(&p->pairs, &q) == XY_OK;
 }
 
+static bool parse_place(xy_profile_t *p, char **words, int n)
+{
+    xy_profile_place_t q;
+
+    return n == 4 && small(words[1], p->ranks.count, &q.rank) &&
+           number(words[2], UINT64_MAX, &q.address) && small(words[3], p->sites.count, &q.site) &&
+           xy_vec_append(&p->places, &q) == XY_OK;
+}
+
 /* Reads the lines before the first site: version, program, clock and ranks, which creates the
  * profile. */
 static xy_status_t parse_head(reading_t *in, char *line)
@@ -247,6 +262,8 @@ static xy_status_t parse_line(reading_t *in, char *line)
         is_good = parse_rank(p, words, n);
     else if (n <= WORDS && strcmp(words[0], "pair") == 0)
         is_good = parse_pair(p, words, n);
+    else if (n <= WORDS && strcmp(words[0], "at") == 0)
+        is_good = parse_place(p, words, n);
     return is_good ? XY_OK : refuse(in, "not a line of a profile, or with a number out of range");
 }
 

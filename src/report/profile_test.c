@@ -124,6 +124,47 @@ static void test_blames_keep_the_most(void **state)
         assert_true(blame[b - 1].ns >= blame[b].ns);
 }
 
+/* A place in another process becomes that of its own process; one that is not known becomes none.
+ */
+static void test_join_finds_places(void **state)
+{
+    xy_profile_t *all, *part[2];
+    const xy_profile_record_t *r;
+    const xy_profile_site_t *s;
+    uint32_t known, unknown;
+    char text[64];
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(xy_profile_create("two", 2, &part[i]), XY_OK);
+        testing_record(part[i], i, i == 0 ? "MPI_Recv" : "MPI_Send", i == 0 ? "a.c:1" : "b.c:2");
+    }
+    xy_profile_address(1, 4711, text, sizeof(text));
+    assert_true(xy_profile_site(part[0], XY_PROFILE_ELSEWHERE, text, &known));
+    xy_profile_address(0, 4711, text, sizeof(text));
+    assert_true(xy_profile_site(part[0], XY_PROFILE_ELSEWHERE, text, &unknown));
+    xy_profile_blame(XY_VEC_AT(&part[0]->records, xy_profile_record_t, 0).blame, 1, known, 100);
+    xy_profile_blame(XY_VEC_AT(&part[0]->records, xy_profile_record_t, 0).blame, 0, unknown, 10);
+    assert_int_equal(
+        xy_vec_append(&part[1]->places,
+                      &(xy_profile_place_t){
+                          1, XY_VEC_AT(&part[1]->records, xy_profile_record_t, 0).site, 4711}),
+        XY_OK);
+    assert_int_equal(xy_profile_join(part, 2, &all), XY_OK);
+    r = &XY_VEC_AT(&all->records, xy_profile_record_t, 0);
+    s = &XY_VEC_AT(&all->sites, xy_profile_site_t, r->blame[0].site);
+    assert_int_equal(r->blame[0].rank, 1);
+    assert_string_equal(s->function, "MPI_Send");
+    assert_string_equal(s->place, "b.c:2");
+    assert_int_equal(r->blame[1].site, 0);
+    for (size_t i = 0; i < all->sites.count; i++)
+        assert_string_not_equal(XY_VEC_AT(&all->sites, xy_profile_site_t, i).function,
+                                XY_PROFILE_ELSEWHERE);
+    xy_profile_destroy(part[0]);
+    xy_profile_destroy(part[1]);
+    xy_profile_destroy(all);
+}
+
 /* The parts of two processes become one: all times are there. */
 static void test_merge_adds_up(void **state)
 {
@@ -131,13 +172,12 @@ static void test_merge_adds_up(void **state)
     xy_profile_t *all, *part[2];
 
     (void)state;
-    assert_int_equal(xy_profile_create("both", 4, &all), XY_OK);
     for (int i = 0; i < 2; i++) {
         part[i] = random_profile(&seed, 4);
         for (size_t k = 0; k < part[i]->records.count; k++)
             sum += xy_profile_time(&XY_VEC_AT(&part[i]->records, xy_profile_record_t, k));
-        assert_int_equal(xy_profile_merge(all, part[i]), XY_OK);
     }
+    assert_int_equal(xy_profile_join(part, 2, &all), XY_OK);
     assert_int_equal(xy_profile_settle(all), XY_OK);
     for (size_t k = 0; k < all->records.count; k++) {
         const xy_profile_record_t *r = &XY_VEC_AT(&all->records, xy_profile_record_t, k);
@@ -184,7 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_keep_everything), cmocka_unit_test(test_bad_files_are_refused),
         cmocka_unit_test(test_blames_keep_the_most),  cmocka_unit_test(test_merge_adds_up),
-        cmocka_unit_test(test_unknown_is_settled),
+        cmocka_unit_test(test_unknown_is_settled),    cmocka_unit_test(test_join_finds_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,7 @@ schedule_t *schedule_new(coll_call_t *call, const mpi_call_t *named,
     s->named = *named;
     s->tag = coll_interprocess_tag(call);
     coll_interprocess_claim(call, s->hidden.claim);
+    s->hidden.meeting = s->self->account != NULL ? call->request->buffer : NULL;
     s->steps = XY_VEC_INIT(step_t);
     for (int i = 0; i < SCHEDULE_LANES; i++)
         s->lanes[i].schedule = s;

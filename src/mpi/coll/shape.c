@@ -222,7 +222,7 @@ static mpi_meeting_t *meetings_of(mpi_coll_t *coll)
 }
 
 /* Does this member hold others up? From a root, only the root does, unless all have to come before
- * data moves. */
+ * data moves: those of a process do, between processes. */
 static bool is_awaited(const coll_call_t *call)
 {
     xy_collective_t c = call->kind->collective;
@@ -230,8 +230,8 @@ static bool is_awaited(const coll_call_t *call)
 
     if (call->kind->is_inter || !is_from_root || call->comm->rank == call->root)
         return true;
-    return mpi_job->clock == NULL && call->comm->coll->interprocess == NULL &&
-           !coll_star_wants(call);
+    return mpi_job->clock == NULL &&
+           (call->comm->coll->interprocess != NULL || !coll_star_wants(call));
 }
 
 static void *account(mpi_rank_t *self, const coll_call_t *call)

@@ -73,10 +73,11 @@ struct mpi_comm {
      * which side the owner is. Its collective part is what the members of both groups share. */
     mpi_comm_t *merged;
     bool is_high;
-    uint64_t claim[2];   /* of the hidden one of a collective between processes: what its owner says
-                            about it (coll/interprocess_claim.c); 0 otherwise */
-    int acked;           /* failures that the owner has acknowledged (p2p/survive.h), */
-    uint32_t agreements; /* and agreements that it has started */
+    uint64_t claim[2]; /* of the hidden one of a collective between processes: what its owner says
+                          about it (coll/interprocess_claim.c); 0 otherwise */
+    struct mpi_meeting *meeting; /* likewise: who has entered it last, where time is counted */
+    int acked;                   /* failures that the owner has acknowledged (p2p/survive.h), */
+    uint32_t agreements;         /* and agreements that it has started */
     void *window; /* the MPI_Win whose own communicator this is: errors are raised on it; or NULL */
     void *file;   /* the MPI_File, likewise */
     char name[MPI_MAX_OBJECT_NAME];

@@ -85,7 +85,31 @@ static bool is_small(const remote_head_t *head)
            (head->claim[0] | head->claim[1]) == 0;
 }
 
-void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size)
+/* Not those of windows, whose flags are their own. */
+static bool is_timed(const remote_head_t *head)
+{
+    return (head->flags & REMOTE_TIMED) != 0 &&
+           (head->kind <= REMOTE_DONE || head->kind == REMOTE_SMALL);
+}
+
+/* Send head, stamp and data of a message as one. */
+static void send_whole(int process, const void *head, size_t head_size, const mpi_stamp_t *stamp,
+                       const void *data, size_t size)
+{
+    char both[sizeof(remote_head_t) + sizeof(*stamp)];
+
+    if (__builtin_expect(stamp != NULL, 0)) {
+        memcpy(both, head, head_size);
+        both[offsetof(remote_head_t, flags)] |= REMOTE_TIMED;
+        memcpy(both + head_size, stamp, sizeof(*stamp));
+        head = both;
+        head_size += sizeof(*stamp);
+    }
+    xy_net_send(mpi_network_to(process), mpi_network_number(process), head, head_size, data, size);
+}
+
+void mpi_network_send(int process, const remote_head_t *head, const mpi_stamp_t *stamp,
+                      const void *data, size_t size)
 {
     char small[REMOTE_SMALL_HEAD];
     remote_head_t there;
@@ -98,29 +122,36 @@ void mpi_network_send(int process, const remote_head_t *head, const void *data, 
         atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
     }
     if (!is_small(head)) {
-        xy_net_send(mpi_network_to(process), mpi_network_number(process), head, sizeof(*head), data,
-                    size);
+        send_whole(process, head, sizeof(*head), stamp, data, size);
         return;
     }
     memcpy(small, head, REMOTE_BEGINNING);
     small[0] = REMOTE_SMALL;
     memcpy(small + REMOTE_BEGINNING, &head->site, sizeof(head->site));
-    xy_net_send(mpi_network_to(process), mpi_network_number(process), small, sizeof(small), data,
-                size);
+    send_whole(process, small, sizeof(small), stamp, data, size);
 }
 
-/* The head of what has come; its size there. */
-static size_t read_head(const char *bytes, size_t size, remote_head_t *head)
+/* The head and the stamp of what has come; their size there. */
+static size_t read_head(const char *bytes, size_t size, remote_head_t *head, mpi_stamp_t *stamp)
 {
+    size_t read = sizeof(*head);
+
     if (bytes[0] != REMOTE_SMALL) {
         memcpy(head, bytes, sizeof(*head));
-        return sizeof(*head);
+    } else {
+        read = REMOTE_SMALL_HEAD;
+        *head = (remote_head_t){0};
+        memcpy(head, bytes, REMOTE_BEGINNING);
+        head->kind = REMOTE_EAGER;
+        memcpy(&head->site, bytes + REMOTE_BEGINNING, sizeof(head->site));
     }
-    *head = (remote_head_t){.bytes = size - REMOTE_SMALL_HEAD};
-    memcpy(head, bytes, REMOTE_BEGINNING);
-    head->kind = REMOTE_EAGER;
-    memcpy(&head->site, bytes + REMOTE_BEGINNING, sizeof(head->site));
-    return REMOTE_SMALL_HEAD;
+    if (__builtin_expect(is_timed(head), 0)) {
+        memcpy(stamp, bytes + read, sizeof(*stamp));
+        read += sizeof(*stamp);
+    }
+    if (bytes[0] == REMOTE_SMALL)
+        head->bytes = size - read;
+    return read;
 }
 
 void mpi_network_count_pieces(int change)
@@ -430,11 +461,11 @@ static void count_handled(int from)
 }
 
 /* What lies in the mailbox comes first. */
-static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const char *data,
-                    mpi_request_t **met_p)
+static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const mpi_stamp_t *stamp,
+                    const char *data, mpi_request_t **met_p)
 {
     if (to != fetcher || atomic_load_explicit(&to->network, memory_order_relaxed) != NULL ||
-        !mpi_remote_deliver(head, data, met_p))
+        !mpi_remote_deliver(head, stamp, data, met_p))
         return false;
     count_handled(from);
     return true;
@@ -445,11 +476,12 @@ static int process_of(const driver_t *driver, int number)
     return driver->is_hub ? mpi_job->processes - 1 + number : number;
 }
 
-/* A message of another job: has it a whole head? */
+/* A message of another job, which has no stamp: has it a whole head? */
 static bool is_whole(const char *bytes, size_t size)
 {
-    return size > 0 &&
-           size >= (bytes[0] == REMOTE_SMALL ? (size_t)REMOTE_SMALL_HEAD : sizeof(remote_head_t));
+    return size >= REMOTE_SMALL_HEAD &&
+           size >= (bytes[0] == REMOTE_SMALL ? (size_t)REMOTE_SMALL_HEAD : sizeof(remote_head_t)) &&
+           ((unsigned char)bytes[offsetof(remote_head_t, flags)] & REMOTE_TIMED) == 0;
 }
 
 /* Handle a message of another process: deliver it at once, or put it into the mailbox of its
@@ -460,6 +492,7 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     mpi_request_t *receive = NULL;
     remote_letter_t *letter;
     remote_head_t head;
+    mpi_stamp_t stamp;
     const char *data;
     mpi_worker_t *to;
     size_t head_size;
@@ -467,7 +500,7 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     from = process_of(driver, from);
     if (driver->is_hub && !is_whole(bytes, size))
         return;
-    head_size = read_head(bytes, size, &head);
+    head_size = read_head(bytes, size, &head, &stamp);
     data = (const char *)bytes + head_size;
     size -= head_size;
     if (head.kind >= REMOTE_SERVICE) {
@@ -477,7 +510,7 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     if (from >= mpi_job->processes && !mpi_link_head_in(from, &head))
         return;
     to = mpi_remote_reader(&head);
-    if (deliver(to, from, &head, data, &receive))
+    if (deliver(to, from, &head, &stamp, data, &receive))
         return;
     letter = xy_malloc(sizeof(*letter) + size);
     if (letter == NULL) {
@@ -488,6 +521,8 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     letter->mail.kind = receive != NULL ? REMOTE_MET : (remote_kind_t)head.kind;
     letter->from = from;
     letter->head = head;
+    if (is_timed(&head))
+        letter->stamp = stamp;
     letter->receive = receive;
     memcpy(letter->data, data, size);
     post(to, &letter->mail);

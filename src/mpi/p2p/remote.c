@@ -55,7 +55,26 @@ static void *memory_or_abort(size_t bytes)
 
 uint64_t mpi_remote_room(const xy_net_t *net)
 {
-    return xy_net_eager_limit(net) - sizeof(remote_head_t);
+    return xy_net_eager_limit(net) - sizeof(remote_head_t) - sizeof(mpi_stamp_t);
+}
+
+/* The stamp of a message to another process of the job, where time is counted; else NULL. */
+static inline const mpi_stamp_t *stamp_of(mpi_rank_t *self, const mpi_meeting_t *meeting,
+                                          int process, mpi_stamp_t *stamp)
+{
+    if (__builtin_expect(!mpi_is_observed(self), 1) || self->account == NULL ||
+        process >= mpi_job->processes)
+        return NULL;
+    mpi_account_stamp(self, meeting, stamp);
+    return stamp;
+}
+
+/* A message is handled that may be timed; `receive`: that it has met, or NULL. */
+static inline void note_stamp(const remote_head_t *head, const mpi_stamp_t *stamp,
+                              const mpi_request_t *receive)
+{
+    if (__builtin_expect((head->flags & REMOTE_TIMED) != 0, 0))
+        mpi_account_stamped(receive != NULL ? receive->comm->meeting : NULL, stamp);
 }
 
 uint64_t mpi_remote_eager_limit(void)
@@ -108,8 +127,8 @@ static bool goes_early(const mpi_transfer_t *t, uint64_t bytes, int process)
 }
 
 /* The request knows the number: it is needed if the message is taken back. */
-static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t,
-                       mpi_request_t *request)
+static void give_early(int process, remote_head_t *head, const mpi_stamp_t *stamp,
+                       const mpi_transfer_t *t, mpi_request_t *request)
 {
     static _Atomic uint64_t gives;
     piece_t *piece = memory_or_abort(sizeof(*piece));
@@ -118,7 +137,7 @@ static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t
     request->given =
         EARLY | (atomic_fetch_add_explicit(&gives, 1, memory_order_relaxed) & (EARLY - 1));
     head->flags |= REMOTE_GIVEN;
-    mpi_network_send(process, head, &request->given, sizeof(request->given));
+    mpi_network_send(process, head, stamp, &request->given, sizeof(request->given));
     xy_net_give(mpi_network_to(process), mpi_network_number(process), request->given, t->buffer,
                 head->bytes, piece);
 }
@@ -126,13 +145,13 @@ static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t
 /* Send the data of an eager message, packed if its type is not contiguous or the buffer is on a
  * device. */
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
-                      const mpi_transfer_t *t, uint64_t bytes)
+                      const mpi_stamp_t *stamp, const mpi_transfer_t *t, uint64_t bytes)
 {
     char *packed;
 
     mpi_engine_touch(t->buffer, t->count, t->type);
     if (bytes == 0 || is_plain(t->buffer, t->type)) {
-        mpi_network_send(process, head, t->buffer, bytes);
+        mpi_network_send(process, head, stamp, t->buffer, bytes);
         return;
     }
     packed = mpi_buffer_take(self->worker, bytes);
@@ -141,7 +160,7 @@ static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
         mpi_job->abort(1);
     }
     mpi_type_pack(packed, t->buffer, t->count, t->type, 0, bytes);
-    mpi_network_send(process, head, packed, bytes);
+    mpi_network_send(process, head, stamp, packed, bytes);
     mpi_buffer_give(self->worker, packed);
 }
 
@@ -158,6 +177,8 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
                           .bytes = bytes,
                           .id = (uint64_t)(uintptr_t)request,
                           .site = (uint64_t)(uintptr_t)self->call.caller};
+    mpi_stamp_t room;
+    const mpi_stamp_t *stamp = stamp_of(self, t->comm->meeting, process, &room);
 
     head.context = envelope->context;
     head.source = envelope->source;
@@ -171,12 +192,12 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     }
     if (is_eager) {
         head.flags |= waits ? REMOTE_SYNCHRONOUS : 0;
-        send_data(self, process, &head, t, bytes);
+        send_data(self, process, &head, stamp, t, bytes);
     } else if (goes_early(t, bytes, process)) {
-        give_early(process, &head, t, request);
+        give_early(process, &head, stamp, t, request);
     } else {
         head.flags |= mpi_type_is_contiguous(t->type) ? 0 : REMOTE_PACKS;
-        mpi_network_send(process, &head, NULL, 0);
+        mpi_network_send(process, &head, stamp, NULL, 0);
     }
     return !waits;
 }
@@ -192,7 +213,7 @@ static void follow(const mpi_request_t *request, remote_kind_t kind)
                           .id = (uint64_t)(uintptr_t)request,
                           .take = kind == REMOTE_SCRAP ? request->given : 0};
 
-    mpi_network_send(mpi_job->process_of[to], &head, NULL, 0);
+    mpi_network_send(mpi_job->process_of[to], &head, NULL, NULL, 0);
 }
 
 void mpi_remote_cancel(const mpi_request_t *request)
@@ -253,8 +274,13 @@ static void given(const piece_t *piece)
 static void answer(const remote_letter_t *letter, remote_kind_t kind)
 {
     remote_head_t head = {.kind = (uint8_t)kind, .to = letter->head.owner, .id = letter->head.id};
+    bool is_met = kind == REMOTE_DONE || kind == REMOTE_PULL;
+    mpi_stamp_t stamp;
 
-    mpi_network_send(letter->from, &head, NULL, 0);
+    mpi_network_send(letter->from, &head,
+                     is_met ? stamp_of(&mpi_job->ranks[letter->head.to], NULL, letter->from, &stamp)
+                            : NULL,
+                     NULL, 0);
 }
 
 /* Pieces on their way into the memory of ranks; those for which there is no place here are not
@@ -317,6 +343,7 @@ static void take_next(pull_t *pull)
                           .take = atomic_fetch_add_explicit(&takes, 1, memory_order_relaxed) &
                                   (EARLY - 1),
                           .offset = pull->asked};
+    mpi_stamp_t stamp;
 
     head.length_low = (uint32_t)length;
     head.length_high = (uint32_t)(length >> 32);
@@ -332,7 +359,8 @@ static void take_next(pull_t *pull)
     mpi_network_count_pieces(1);
     take_piece(mpi_network_to(pull->from), mpi_network_number(pull->from), head.take, piece,
                length);
-    mpi_network_send(pull->from, &head, NULL, 0);
+    mpi_network_send(pull->from, &head, stamp_of(receive->owner, NULL, pull->from, &stamp), NULL,
+                     0);
 }
 
 static void unpack(const piece_t *piece, uint64_t length)
@@ -498,6 +526,7 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
 
     if (memcmp(head->claim, receive->comm->claim, sizeof(head->claim)) != 0)
         mpi_dispatch.far.differs(receive, letter);
+    note_stamp(head, &letter->stamp, receive);
     site = site_of(receive, letter);
     if (head->kind == REMOTE_EAGER) {
         if (head->flags & REMOTE_SYNCHRONOUS)
@@ -522,7 +551,8 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
 
 /* Inside an event of the network nothing may be asked of other processes, as reports do: what is
  * out of order is left to the mailbox. */
-bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request_t **met_p)
+bool mpi_remote_deliver(const remote_head_t *head, const mpi_stamp_t *stamp, const char *data,
+                        mpi_request_t **met_p)
 {
     xy_envelope_t envelope = {head->context, head->source, head->tag};
     mpi_request_t *receive;
@@ -539,6 +569,7 @@ bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request
         head->signature != receive->type->signature ||
         memcmp(head->claim, receive->comm->claim, sizeof(head->claim)) != 0)
         return false;
+    note_stamp(head, stamp, receive);
     mpi_receive_packed(receive, &envelope, data, head->bytes, head->signature, NULL);
     return true;
 }
@@ -563,6 +594,8 @@ static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
         mpi_remote_receive(receive, letter);
         return;
     }
+    if ((head->context & XMPI_CONTEXT_SHADOW) == 0)
+        note_stamp(head, &letter->stamp, NULL);
     if (head->flags & REMOTE_READY && !mpi_engine_expects(to, &envelope))
         mpi_refuse_unready(to, head->tag, mpi_remote_site(letter));
     mpi_message_keep_remote(worker, to, &envelope, head->bytes, letter);
@@ -615,6 +648,8 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
 {
     mpi_request_t *request = request_of(&letter->head);
 
+    if (letter->mail.kind == REMOTE_PULL || letter->mail.kind == REMOTE_DONE)
+        note_stamp(&letter->head, &letter->stamp, NULL);
     switch (letter->mail.kind) {
     case REMOTE_MET:
         mpi_remote_receive(letter->receive, letter);

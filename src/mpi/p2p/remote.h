@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "mpi/p2p/message.h"
+#include "mpi/runtime/account.h"
 #include "net/net.h"
 
 typedef enum {
@@ -58,7 +59,8 @@ enum {
     REMOTE_READY = 1,       /* of a ready send */
     REMOTE_SYNCHRONOUS = 2, /* EAGER: the sender waits for DONE */
     REMOTE_PACKS = 4,       /* RTS: the sender's type is not contiguous */
-    REMOTE_GIVEN = 8        /* RTS: with its data */
+    REMOTE_GIVEN = 8,       /* RTS: with its data */
+    REMOTE_TIMED = 16       /* EAGER, RTS, PULL, DONE: a mpi_stamp_t lies behind the head */
 };
 
 /* The head of every message between processes; all run on one kind of processor. */
@@ -126,6 +128,7 @@ typedef struct remote_letter {
     remote_mail_t mail; /* must be first */
     int from;           /* process */
     remote_head_t head;
+    mpi_stamp_t stamp;      /* of one that is REMOTE_TIMED */
     mpi_request_t *receive; /* MET */
     _Alignas(16) char data[];
 } remote_letter_t;
@@ -147,7 +150,8 @@ void mpi_remote_cancel(const mpi_request_t *request);
 /* A message whose worker has fetched it itself, while its mailbox is empty. True: it was received.
  * False: it is to go into the mailbox, as a letter for *met_p, which it has met, or (NULL) as one
  * that has not been looked at. */
-bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request_t **met_p);
+bool mpi_remote_deliver(const remote_head_t *head, const mpi_stamp_t *stamp, const char *data,
+                        mpi_request_t **met_p);
 /* A small synchronous send that is pending may end before its message is received. */
 void mpi_remote_release(const mpi_request_t *request);
 /* Where the message was sent from, of one that has met no receive; for mpi_caller_describe. */
@@ -198,8 +202,10 @@ void mpi_network_look(mpi_worker_t *worker);
 /* The job has ended: nothing here uses its connection to other processes any more. Safe to repeat.
  */
 void mpi_network_end(void);
-/* A message to another process, counted as one in flight. */
-void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
+/* A message to another process, counted as one in flight; `stamp` makes it REMOTE_TIMED, NULL does
+ * not. */
+void mpi_network_send(int process, const remote_head_t *head, const mpi_stamp_t *stamp,
+                      const void *data, size_t size);
 /* The first message to a process of another job: mpi_link_hello there; and to one of this job:
  * mpi_link_message. */
 void mpi_network_send_hello(int process, const void *data, size_t size);

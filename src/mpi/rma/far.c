@@ -33,7 +33,7 @@ void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wi
     remote_head_t head = {.kind = REMOTE_ONE_SIDED, .flags = (uint8_t)kind, .to = world};
 
     remote_head_set(&head, wire);
-    mpi_network_send(process, &head, data, size);
+    mpi_network_send(process, &head, NULL, data, size);
 }
 
 /* In front of each letter that is held back. Window and origin are those of SEVERAL; what a small

@@ -32,6 +32,8 @@ static inline uint64_t now_of(mpi_rank_t *self, const mpi_account_t *a)
  * The sum of all parts is the time of the rank in any case. In virtual time all readings are exact.
  */
 uint64_t account_short_ticks;
+account_entry_t *account_far;
+bool account_has_hosts;
 /* When a rank of this thread's worker last began to wait, up to its next hook; 0: not known. */
 static _Thread_local uint64_t parked_at __attribute__((tls_model("initial-exec")));
 
@@ -171,8 +173,8 @@ void mpi_account_enter(mpi_rank_t *self)
     a->since = now;
     a->name = self->call.name;
     self->call.since = now;
-    atomic_store_explicit(&a->site, self->call.caller, memory_order_relaxed);
-    atomic_store_explicit(&a->entered, now, memory_order_relaxed);
+    atomic_store_explicit(&a->entry.site, self->call.caller, memory_order_relaxed);
+    atomic_store_explicit(&a->entry.entered, now, memory_order_relaxed);
 }
 
 static __attribute__((noinline)) void add_waits(mpi_account_t *a, account_record_t *r)
@@ -206,7 +208,7 @@ static __attribute__((noinline, cold)) void end(mpi_account_t *a, uint64_t now)
 /* When the call has ended: see the top. */
 static inline uint64_t end_of_call(mpi_rank_t *self, mpi_account_t *a, account_record_t *r)
 {
-    uint64_t entered = atomic_load_explicit(&a->entered, memory_order_relaxed), now;
+    uint64_t entered = atomic_load_explicit(&a->entry.entered, memory_order_relaxed), now;
 
     if (!is_brief(a))
         return now_of(self, a);
@@ -236,12 +238,12 @@ void mpi_account_leave(mpi_rank_t *self)
         begin(self, a);
         return;
     }
-    r = record_of(a, &(account_key_t){.site = atomic_load_explicit(&a->site, memory_order_relaxed),
-                                      .name = a->name,
-                                      .members = self->call.comm != NULL
-                                                     ? mpi_account_members(self->call.comm)
-                                                     : 0,
-                                      .size_class = xy_profile_class(a->bytes)});
+    r = record_of(a,
+                  &(account_key_t){
+                      .site = atomic_load_explicit(&a->entry.site, memory_order_relaxed),
+                      .name = a->name,
+                      .members = self->call.comm != NULL ? mpi_account_members(self->call.comm) : 0,
+                      .size_class = xy_profile_class(a->bytes)});
     r->calls++;
     r->bytes += a->bytes;
     r->compute += a->compute;
@@ -250,7 +252,7 @@ void mpi_account_leave(mpi_rank_t *self)
     now = end_of_call(self, a, r);
     a->has_resumed = false;
     a->of_left = r;
-    r->time += now - atomic_load_explicit(&a->entered, memory_order_relaxed);
+    r->time += now - atomic_load_explicit(&a->entry.entered, memory_order_relaxed);
     a->left = now;
     if (__builtin_expect(self->phase == XMPI_RANK_FINALIZED, 0)) {
         a->is_over = true;
@@ -348,11 +350,23 @@ void mpi_account_put_resume(mpi_rank_t *self)
     a->has_resumed = true;
 }
 
+/* What is known of the last call of a rank; NULL: nothing. */
+static const account_entry_t *entry_of(int who)
+{
+    if (who < 0 || who >= mpi_job->size)
+        return NULL;
+    if (mpi_job->ranks[who].account != NULL)
+        return &mpi_job->ranks[who].account->entry;
+    return account_far != NULL && who < mpi_job->started &&
+                   atomic_load_explicit(&account_far[who].entered, memory_order_relaxed) != 0
+               ? &account_far[who]
+               : NULL;
+}
+
 void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *site, uint64_t time)
 {
     mpi_account_t *a = parked(owner);
-    const mpi_account_t *other =
-        who >= 0 && who < mpi_job->size ? mpi_job->ranks[who].account : NULL;
+    const account_entry_t *other = entry_of(who);
 
     if (a == NULL)
         return;
@@ -366,8 +380,8 @@ void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *
             time = a->over;
     }
     if (other == NULL)
-        site = NULL; /* in another process, which cannot be asked when the run has ended */
-    else if (site == NULL)
+        site = NULL; /* of a rank that is not counted, or has not been heard of */
+    else if (site == NULL || mpi_job->ranks[who].account == NULL)
         site = atomic_load_explicit(&other->site, memory_order_relaxed);
     if (part == XY_PART_LATE_SENDER && a->is_lock)
         part = XY_PART_LOCK;
@@ -392,22 +406,29 @@ void mpi_account_lock(mpi_rank_t *self, bool is_lock)
 
 /* ---- Collectives ---- */
 
-void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far)
+/* A rank has entered the collective at `time`. */
+static void come(mpi_meeting_t *meeting, uint64_t time, int rank, const void *site)
 {
-    uint64_t now = is_counted(self) && self->account->depth > 0
-                       ? atomic_load_explicit(&self->account->entered, memory_order_relaxed)
-                       : now_of(self, self->account);
     uint64_t last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
 
-    while (now > last)
-        if (atomic_compare_exchange_weak_explicit(&meeting->time, &last, now, memory_order_relaxed,
+    while (time > last)
+        if (atomic_compare_exchange_weak_explicit(&meeting->time, &last, time, memory_order_relaxed,
                                                   memory_order_relaxed)) {
             /* One that came at nearly the same time may be named instead. */
-            atomic_store_explicit(&meeting->rank, self->world, memory_order_relaxed);
-            atomic_store_explicit(&meeting->site, self->call.caller, memory_order_relaxed);
+            atomic_store_explicit(&meeting->rank, rank, memory_order_relaxed);
+            atomic_store_explicit(&meeting->site, site, memory_order_relaxed);
             break;
         }
-    if (is_far)
+}
+
+void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far)
+{
+    come(meeting,
+         is_counted(self) && self->account->depth > 0
+             ? atomic_load_explicit(&self->account->entry.entered, memory_order_relaxed)
+             : now_of(self, self->account),
+         self->world, self->call.caller);
+    if (is_far && account_has_hosts)
         atomic_store_explicit(&meeting->is_far, true, memory_order_relaxed);
 }
 
@@ -429,4 +450,36 @@ void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting)
             last < a->over ? last : a->over);
     if (is_far)
         add(a, XY_PART_COLLECTIVE, XY_PROFILE_NOBODY, NULL, a->over);
+}
+
+/* ---- Between processes ---- */
+
+void mpi_account_stamp(mpi_rank_t *self, const mpi_meeting_t *meeting, mpi_stamp_t *stamp)
+{
+    const account_entry_t *own = &self->account->entry;
+    const _Atomic uint64_t *time = meeting != NULL ? &meeting->time : &own->entered;
+    const _Atomic(const void *) *site = meeting != NULL ? &meeting->site : &own->site;
+
+    *stamp = (mpi_stamp_t){
+        .time = atomic_load_explicit(time, memory_order_relaxed),
+        .site = (uint64_t)(uintptr_t)atomic_load_explicit(site, memory_order_relaxed),
+        .rank = meeting != NULL ? atomic_load_explicit(&meeting->rank, memory_order_relaxed)
+                                : self->world};
+}
+
+void mpi_account_stamped(mpi_meeting_t *meeting, const mpi_stamp_t *stamp)
+{
+    const void *site = (const void *)(uintptr_t)stamp->site; /* in the program of that rank */
+    uint64_t time = account_has_hosts ? xy_trace_clock() : stamp->time;
+    account_entry_t *far;
+
+    if (account_far == NULL || stamp->rank < 0 || stamp->rank >= mpi_job->started)
+        return;
+    far = &account_far[stamp->rank];
+    if (meeting == NULL && time > atomic_load_explicit(&far->entered, memory_order_relaxed)) {
+        atomic_store_explicit(&far->entered, time, memory_order_relaxed);
+        atomic_store_explicit(&far->site, site, memory_order_relaxed);
+    } else if (meeting != NULL && !account_has_hosts) {
+        come(meeting, time, stamp->rank, site);
+    }
 }

@@ -11,7 +11,9 @@
  *   | library |   late sender   |    transfer    |  core in use   | library |
  *
  * A message meets its receive on the receiver's worker, so an account is touched by the worker of
- * its rank only. Others read two words of it: when, and where, the rank entered its last call.
+ * its rank only. Others read two words of it: when, and where, the rank entered its last call. For
+ * ranks of other processes these come with their messages; clocks of other hosts are not compared,
+ * so that a wait for a rank there ends when its message comes.
  *
  * Memory grows with the call sites and not with the length of the run. Off, the hooks are the
  * branch that traces have anyway (mpi_rank_t.observed), and one more before a rank parks.
@@ -32,8 +34,17 @@ typedef struct mpi_meeting {
     _Atomic uint64_t time;
     _Atomic(const void *) site;
     _Atomic int rank;
-    _Atomic bool is_far; /* members of other processes take part */
+    _Atomic bool is_far; /* members of other hosts take part */
 } mpi_meeting_t;
+
+/* The part of a message to another process that says when, and where, a rank has entered its last
+ * call: the sender, or the last one to enter a collective as far as the sender knows. So waits for
+ * ranks of other processes are known as those for ranks of this one. */
+typedef struct {
+    uint64_t time, site;
+    int32_t rank;
+    uint32_t unused;
+} mpi_stamp_t;
 
 /* Count for all ranks of this process; before they run. */
 xy_status_t mpi_account_start(mpi_job_t *job);
@@ -67,6 +78,11 @@ void mpi_account_ready(mpi_rank_t *owner);
 void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting);
 /* The next wait is for a lock. */
 void mpi_account_lock(mpi_rank_t *self, bool is_lock);
+
+/* The stamp of a message of `self`, which is counted; `meeting`: of a collective, or NULL. And such
+ * a message has come, for a collective with that meeting, or NULL. */
+void mpi_account_stamp(mpi_rank_t *self, const mpi_meeting_t *meeting, mpi_stamp_t *stamp);
+void mpi_account_stamped(mpi_meeting_t *meeting, const mpi_stamp_t *stamp);
 
 void mpi_account_put_park(mpi_rank_t *self);
 void mpi_account_put_resume(mpi_rank_t *self);

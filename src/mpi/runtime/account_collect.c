@@ -40,12 +40,26 @@ static mpi_account_t *account_new(bool is_virtual)
     return NULL;
 }
 
+/* Does a process of the job run on another host? */
+static bool has_hosts(const mpi_job_t *job)
+{
+    for (int p = 1; job->hosts != NULL && p < job->processes; p++)
+        if (strcmp(job->hosts[p], job->hosts[0]) != 0)
+            return true;
+    return false;
+}
+
 xy_status_t mpi_account_start(mpi_job_t *job)
 {
     xy_trace_clock_begin();
     account_short_ticks = job->clock == NULL ? xy_trace_clock_rate() / 1000000 : 0;
     start_ticks = xy_trace_clock();
     start_ns = monotonic_ns();
+    account_has_hosts = has_hosts(job);
+    if (job->processes > 1)
+        account_far = xy_calloc((size_t)job->started, sizeof(*account_far));
+    if (job->processes > 1 && account_far == NULL)
+        return xy_fail_memory("preparing to count time");
     for (int r = 0; r < job->size; r++) {
         mpi_rank_t *rank = &job->ranks[r];
 
@@ -135,6 +149,18 @@ static const char *function_of(const mpi_job_t *job, int who, const void *site)
     return "-";
 }
 
+/* The place where a rank was that is blamed: its own process knows what an address there means. */
+static bool site_of_blame(collecting_t *c, const account_blame_t *blame, uint32_t *site_p)
+{
+    char address[64];
+
+    if (blame->site == NULL || blame->rank < 0 || blame->rank >= c->job->started ||
+        mpi_rank_is_here(c->job, blame->rank))
+        return site_of(c, function_of(c->job, blame->rank, blame->site), blame->site, site_p);
+    xy_profile_address(blame->rank, (uint64_t)(uintptr_t)blame->site, address, sizeof(address));
+    return xy_profile_site(c->profile, XY_PROFILE_ELSEWHERE, address, site_p);
+}
+
 /* ---- Records ---- */
 
 static uint64_t ns_of(const collecting_t *c, uint64_t ticks)
@@ -167,6 +193,10 @@ static bool add_record(collecting_t *c, int rank, const account_record_t *from)
                               .compute = ns_of(c, from->compute)};
     bool is_good = site_of(c, from->name, from->site, &to.site);
 
+    if (is_good && c->job->processes > 1)
+        is_good = xy_vec_append(&c->profile->places,
+                                &(xy_profile_place_t){(uint32_t)rank, to.site,
+                                                      (uint64_t)(uintptr_t)from->site}) == XY_OK;
     set_parts(c, from, &to);
     for (int b = 0; b < XY_PROFILE_BLAMES && is_good; b++) {
         const account_blame_t *blame = &from->blame[b];
@@ -174,7 +204,7 @@ static bool add_record(collecting_t *c, int rank, const account_record_t *from)
 
         if (blame->ticks == 0)
             continue;
-        is_good = site_of(c, function_of(c->job, blame->rank, blame->site), blame->site, &site);
+        is_good = site_of_blame(c, blame, &site);
         xy_profile_blame(to.blame, blame->rank < c->job->size ? blame->rank : XY_PROFILE_NOBODY,
                          site, ns_of(c, blame->ticks));
     }
@@ -232,6 +262,8 @@ xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32
     xy_hash_cleanup(&c.places);
     xy_hash_cleanup(&c.known);
     xy_arena_destroy(c.arena);
+    xy_free(account_far);
+    account_far = NULL;
     if (!is_good) {
         xy_profile_destroy(c.profile);
         return xy_fail_memory("collecting a profile");

@@ -40,10 +40,20 @@ typedef struct {
 /* Ticks of a call so short that not every one is timed. */
 extern uint64_t account_short_ticks;
 
-struct mpi_account {
-    /* Read by others. */
-    _Alignas(XMPI_LINES) _Atomic uint64_t entered;
+/* The last call of a rank. */
+typedef struct {
+    _Atomic uint64_t entered;
     _Atomic(const void *) site;
+} account_entry_t;
+
+/* [job.started], of ranks of other processes, with places as they are there; NULL: there are none.
+ */
+extern account_entry_t *account_far;
+/* Ranks run on other hosts, too. */
+extern bool account_has_hosts;
+
+struct mpi_account {
+    _Alignas(XMPI_LINES) account_entry_t entry; /* read by others */
     /* Of the rank's worker. */
     int depth; /* calls inside each other: the outermost counts */
     bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
