@@ -180,67 +180,120 @@ static void order_sites(xy_analysis_t *a)
 
 enum { ROUNDS = 64 };
 
-/* For each rank: what others wait for it, and what it waits for others. */
+/* All waits of one rank for another one. */
 typedef struct {
-    double *now, *next, *kept, *waits;
+    int32_t from, to;
+    double seconds;
+    double
+        kept; /* the part of a blame that stays with `to`, which does not come from its own waits */
+} edge_t;
+
+typedef struct {
+    edge_t *edges; /* by `from` */
+    size_t count;
+    double *now, *next, *kept, *waits; /* [ranks]; waits: of all its edges */
 } passing_t;
 
-/* One step: of what is blamed on a rank, the part in which it waits itself continues to those that
- * it waits for. */
-static void pass_once(const xy_analysis_t *a, passing_t *t)
+static int by_ends(const void *left, const void *right)
 {
-    size_t n = a->profile->ranks.count;
+    const edge_t *a = left, *b = right;
 
-    for (size_t r = 0; r < n; r++) {
-        double all = t->waits[r] + a->ranks[r].compute;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
 
-        t->kept[r] += t->now[r] * (all > 0 ? a->ranks[r].compute / all : 1);
-        t->now[r] *= all > 0 ? t->waits[r] / all : 0;
-        t->next[r] = 0;
-    }
+/* Collects the waits of each rank for each other one. */
+static void find_edges(const xy_analysis_t *a, passing_t *t)
+{
+    size_t n = 0, kept = 0;
+
     for (size_t i = 0; i < a->profile->records.count; i++) {
         const xy_profile_record_t *r = &XY_VEC_AT(&a->profile->records, xy_profile_record_t, i);
 
         for (int b = 0; b < XY_PROFILE_BLAMES; b++)
             if (r->blame[b].rank >= 0 && r->blame[b].ns > 0)
-                t->next[r->blame[b].rank] +=
-                    t->now[r->rank] * seconds(r->blame[b].ns) / t->waits[r->rank];
+                t->edges[n++] =
+                    (edge_t){(int32_t)r->rank, r->blame[b].rank, seconds(r->blame[b].ns), 1};
     }
-    memcpy(t->now, t->next, n * sizeof(*t->now));
+    qsort(t->edges, n, sizeof(*t->edges), by_ends);
+    for (size_t i = 0; i < n; i++) {
+        t->waits[t->edges[i].from] += t->edges[i].seconds;
+        if (kept > 0 && by_ends(&t->edges[kept - 1], &t->edges[i]) == 0)
+            t->edges[kept - 1].seconds += t->edges[i].seconds;
+        else
+            t->edges[kept++] = t->edges[i];
+    }
+    t->count = kept;
 }
 
-/* Passes the blame for waits on from ranks that waited themselves; ROUNDS steps, after which cycles
- * keep the rest. */
+/* A rank waits for another one as long as that one works longer than it, and waits longer than it
+ * for third ones. The latter part is passed on. A profile has no order of events, so that this is
+ * said of the whole run. */
+static void find_kept(const xy_analysis_t *a, const passing_t *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        edge_t *e = &t->edges[i];
+        double work =
+            a->ranks[e->to].run - t->waits[e->to] - (a->ranks[e->from].run - t->waits[e->from]);
+        double waits = t->waits[e->to] - (t->waits[e->from] - e->seconds);
+
+        work = fmax(work, 0);
+        waits = fmax(waits, 0);
+        e->kept = work + waits > 0 ? work / (work + waits) : 1;
+    }
+}
+
+/* Passes the blame for waits on from ranks that waited themselves, in ROUNDS steps. What goes in
+ * circles after them has no single cause: all ranks have their part of it, by what they compute. */
 static void pass_all(xy_analysis_t *a, passing_t *t)
 {
     size_t n = a->profile->ranks.count;
+    double rest = 0;
 
-    for (size_t i = 0; i < a->profile->records.count; i++) {
-        const xy_profile_record_t *r = &XY_VEC_AT(&a->profile->records, xy_profile_record_t, i);
+    find_edges(a, t);
+    find_kept(a, t);
+    memcpy(t->now, t->waits, n * sizeof(*t->now));
+    for (int round = 0; round < ROUNDS; round++) {
+        memset(t->next, 0, n * sizeof(*t->next));
+        for (size_t i = 0; i < t->count; i++) {
+            const edge_t *e = &t->edges[i];
+            double share = t->now[e->from] * e->seconds / t->waits[e->from];
 
-        for (int b = 0; b < XY_PROFILE_BLAMES; b++)
-            if (r->blame[b].rank >= 0)
-                t->waits[r->rank] += seconds(r->blame[b].ns);
+            t->kept[e->to] += share * e->kept;
+            t->next[e->to] += share * (1 - e->kept);
+        }
+        memcpy(t->now, t->next, n * sizeof(*t->now));
     }
     for (size_t r = 0; r < n; r++)
-        t->now[r] = a->ranks[r].blamed;
-    for (int i = 0; i < ROUNDS; i++)
-        pass_once(a, t);
-    for (size_t r = 0; r < n; r++) /* what goes in circles stays where it is */
-        a->ranks[r].blamed = t->kept[r] + t->now[r];
+        rest += t->now[r];
+    for (size_t r = 0; r < n; r++)
+        a->ranks[r].blamed =
+            t->kept[r] + (a->compute > 0 ? rest * a->ranks[r].compute / a->compute : t->now[r]);
 }
 
-/* A profile has no order of events: a rank is taken to wait while it is late as much as it does on
- * the whole. A trace knows better, and has done it. */
+/* Follows the delays of a profile to their causes. A trace knows better, and has done it. */
 static bool pass_on(xy_analysis_t *a)
 {
     size_t n = a->profile->ranks.count;
-    double *memory = a->profile->has_roots ? NULL : xy_calloc(4 * n + 1, sizeof(*memory));
+    double *memory = NULL;
+    edge_t *edges = NULL;
+    bool is_good = a->profile->has_roots;
 
-    if (memory != NULL)
-        pass_all(a, &(passing_t){memory, memory + n, memory + 2 * n, memory + 3 * n});
+    if (!is_good) {
+        memory = xy_calloc(4 * n + 1, sizeof(*memory));
+        edges = xy_calloc(XY_PROFILE_BLAMES * a->profile->records.count + 1, sizeof(*edges));
+        is_good = memory != NULL && edges != NULL;
+    }
+    if (memory != NULL && edges != NULL)
+        pass_all(a, &(passing_t){.edges = edges,
+                                 .now = memory,
+                                 .next = memory + n,
+                                 .kept = memory + 2 * n,
+                                 .waits = memory + 3 * n});
     xy_free(memory);
-    return memory != NULL || a->profile->has_roots;
+    xy_free(edges);
+    return is_good;
 }
 
 static int32_t find_culprit(const xy_analysis_t *a)

@@ -109,6 +109,31 @@ static int count_lines(const char *text)
     return n;
 }
 
+/* Ranks that compute equally long are named together, whichever of them came last. */
+static void test_equal_culprits_are_named(void **state)
+{
+    xy_analysis_t *a;
+    xy_profile_t *p;
+
+    (void)state;
+    assert_int_equal(xy_profile_create("equal", 6, &p), XY_OK);
+    for (uint32_t r = 0; r < 6; r++) {
+        bool is_late = r == 2 || r == 5;
+        xy_profile_record_t *record = testing_record(p, r, "MPI_Barrier", "equal.c:3");
+
+        set_rank(p, r, r, 6 * SECOND);
+        record->compute = is_late ? 6 * SECOND : 3 * SECOND;
+        record->part[XY_PART_COLLECTIVE] = is_late ? 0 : 3 * SECOND;
+        if (!is_late)
+            xy_profile_blame(record->blame, 5, record->site, 3 * SECOND);
+    }
+    assert_int_equal(xy_analyse(p, 0, &a), XY_OK);
+    assert_non_null(strstr(a->finding, "nearly all of it because ranks 2 and 5 compute 2 times as "
+                                       "long as the others before equal.c:3"));
+    xy_analysis_destroy(a);
+    xy_profile_destroy(p);
+}
+
 /* However many calls and culprits there are, a person gets 25 lines at most. */
 static void test_brief_is_short(void **state)
 {
@@ -208,9 +233,13 @@ static void test_memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_efficiencies),    cmocka_unit_test(test_golden_waits),
-        cmocka_unit_test(test_shared_cores),           cmocka_unit_test(test_brief_is_short),
-        cmocka_unit_test(test_compare_names_the_line), cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_golden_efficiencies),
+        cmocka_unit_test(test_golden_waits),
+        cmocka_unit_test(test_shared_cores),
+        cmocka_unit_test(test_brief_is_short),
+        cmocka_unit_test(test_equal_culprits_are_named),
+        cmocka_unit_test(test_compare_names_the_line),
+        cmocka_unit_test(test_memory_runs_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* The main result of a profile in one sentence. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/internal.h"
@@ -11,6 +12,7 @@
 #define CULPRIT 0.25 /* of the waiting */
 #define ALONE   1.3  /* times as much as the next rank is blamed for */
 #define IN_TURN 1.5  /* cores that compute at a time, on average */
+#define EQUAL   0.8  /* of what the culprit computes more than the others */
 
 /* "two thirds", "nearly all", "41 %". */
 static const char *share_of(double share, char text[32])
@@ -34,11 +36,69 @@ double report_percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* What one rank computes more than the others before one site. */
+enum { NAMED = 4 }; /* ranks in one sentence */
+
+/* What one rank, or some that are equal, compute more than the others before one site. */
 typedef struct {
     uint32_t site;
     double excess, ratio; /* ratio 0: the others do not come there */
+    uint32_t ranks[NAMED], count;
 } excess_t;
+
+/* The computation of all ranks before a site. */
+static void computed_before(const xy_analysis_t *a, uint32_t site, double *of_rank)
+{
+    const xy_profile_t *p = a->profile;
+
+    memset(of_rank, 0, p->ranks.count * sizeof(*of_rank));
+    for (size_t i = 0; i < p->records.count; i++) {
+        const xy_profile_record_t *r = &XY_VEC_AT(&p->records, xy_profile_record_t, i);
+
+        if (r->site == site)
+            of_rank[r->rank] += 1e-9 * (double)r->compute;
+    }
+}
+
+/* What a rank computes more than the mean of all, in the whole run: there may be calls that only it
+ * makes, and others that the rest makes. */
+static double whole_excess(const xy_analysis_t *a, uint32_t rank)
+{
+    return a->ranks[rank].compute - a->compute / (double)a->profile->ranks.count;
+}
+
+/* Lists the ranks that compute nearly as much more than the others as `rank` does, there or, if
+ * they do not come there, in the whole run, and compares them with the rest. More than NAMED of
+ * them, or half of all, are not named: `count` is their number then, and the rest is as it was. */
+static void find_equals(const xy_analysis_t *a, uint32_t rank, excess_t *e)
+{
+    size_t n = a->profile->ranks.count;
+    double *own = xy_calloc(n, sizeof(*own)), least, equals = 0, others = 0, there = 0;
+    double whole = whole_excess(a, rank);
+
+    e->ranks[0] = rank;
+    e->count = 1;
+    if (own == NULL)
+        return;
+    computed_before(a, e->site, own);
+    least = own[rank] - (1 - EQUAL) * e->excess;
+    e->count = 0;
+    for (uint32_t r = 0; r < n; r++)
+        if (own[r] >= least || (own[r] <= 0 && whole > 0 && whole_excess(a, r) >= EQUAL * whole)) {
+            if (e->count < NAMED)
+                e->ranks[e->count] = r;
+            e->count++;
+            there += own[r] > 0;
+            equals += own[r];
+        } else {
+            others += own[r];
+        }
+    if (e->count > 1 && e->count <= NAMED && 2 * e->count <= n) {
+        others /= (double)(n - e->count);
+        e->excess = equals / there - others;
+        e->ratio = others > 0 ? equals / there / others : 0;
+    }
+    xy_free(own);
+}
 
 /* Finds the site at which a rank computes most above the mean of the others; returns false if there
  * is none. */
@@ -62,10 +122,15 @@ static bool excess_of(const xy_analysis_t *a, uint32_t rank, excess_t *e)
             p->ranks.count > 1 ? (s->compute - own[s->site]) / (double)(p->ranks.count - 1) : 0;
 
         if (own[s->site] - others > e->excess)
-            *e = (excess_t){s->site, own[s->site] - others, others > 0 ? own[s->site] / others : 0};
+            *e = (excess_t){.site = s->site,
+                            .excess = own[s->site] - others,
+                            .ratio = others > 0 ? own[s->site] / others : 0};
     }
     xy_free(own);
-    return e->excess > 0;
+    if (e->excess <= 0)
+        return false;
+    find_equals(a, rank, e);
+    return true;
 }
 
 /* Where the culprit was when others waited for it, by the waits. */
@@ -90,22 +155,33 @@ static int largest_wait(const xy_analysis_t *a)
     return most;
 }
 
-/* Does the culprit compute so much more than the others that this explains the waiting? */
+/* Do the culprit, or some ranks of which it is one, compute so much more than the others that this
+ * explains the waiting? */
 static bool is_explained(const xy_analysis_t *a, excess_t *e)
 {
-    return a->culprit >= 0 && excess_of(a, (uint32_t)a->culprit, e) &&
-           e->excess >= 0.3 * a->ranks[a->culprit].blamed / a->profile->ranks.count;
+    size_t n = a->profile->ranks.count;
+    double blamed = 0;
+
+    if (a->culprit < 0 || !excess_of(a, (uint32_t)a->culprit, e) || e->count > NAMED ||
+        (e->count > 1 && 2 * e->count > n))
+        return false;
+    for (uint32_t i = 0; i < e->count; i++)
+        blamed += a->ranks[e->ranks[i]].blamed;
+    return blamed >= CULPRIT * a->wait &&
+           fmin(e->excess, whole_excess(a, e->ranks[0])) >= 0.3 * blamed / (double)n;
 }
 
-/* Is one rank blamed clearly more than any other? */
+/* Is one rank blamed clearly more than any other? One that works no longer than the others waits as
+ * long as they do: then others cause its waits in turn. */
 static bool is_alone(const xy_analysis_t *a)
 {
-    double next = 0;
+    double n = (double)a->profile->ranks.count, next = 0;
 
     for (size_t r = 0; r < a->profile->ranks.count; r++)
         if ((int32_t)r != a->culprit)
             next = fmax(next, a->ranks[r].blamed);
-    return a->culprit >= 0 && a->ranks[a->culprit].blamed >= ALONE * next;
+    return a->culprit >= 0 && a->ranks[a->culprit].blamed >= ALONE * next &&
+           a->wait / n - a->ranks[a->culprit].wait >= 0.2 * a->ranks[a->culprit].blamed / n;
 }
 
 static void describe_place(const xy_analysis_t *a, uint32_t site, char *text, size_t size)
@@ -125,6 +201,14 @@ static const xy_path_part_t *main_path(const xy_analysis_t *a)
     return first != NULL && !first->is_call && 2 * first->ns > in->path_ns ? first : NULL;
 }
 
+/* Do ranks compute one after the other? Then the first one of all is not the cause. */
+static bool is_serial(const xy_analysis_t *a)
+{
+    double computing = a->efficiency.parallel * a->cores;
+
+    return a->profile->ranks.count > 2 && computing < IN_TURN && computing <= 0.75 * a->cores;
+}
+
 /* Why there is much waiting, and no culprit: one rank is the critical path all the time, ranks
  * compute in turn, or take turns at being late. */
 static void explain_none(const xy_analysis_t *a, double share, const char *place, char *text,
@@ -141,7 +225,7 @@ static void explain_none(const xy_analysis_t *a, double share, const char *place
                  "run before %s",
                  share_of(share, words), place, path->rank,
                  report_percent((double)path->ns, (double)a->profile->insight->path_ns), before);
-    } else if (a->cores > 2 && computing < IN_TURN)
+    } else if (is_serial(a))
         snprintf(text, size,
                  "ranks compute one after the other, %.1f of %u cores at a time; %s of it in %s",
                  computing, a->cores, share_of(share, words), place);
@@ -150,28 +234,45 @@ static void explain_none(const xy_analysis_t *a, double share, const char *place
                  place);
 }
 
-/* Why the others wait for the culprit. */
+/* "rank 2 computes", "ranks 2 and 5 compute". */
+static void describe_ranks(const excess_t *e, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "%s", e->count > 1 ? "ranks" : "rank");
+
+    for (uint32_t i = 0; i < e->count && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s %u",
+                               i == 0              ? ""
+                               : i + 1 == e->count ? " and"
+                                                   : ",",
+                               e->ranks[i]);
+    if (at < size)
+        snprintf(text + at, size - at, " compute%s", e->count > 1 ? "" : "s");
+}
+
+/* The waiting is explained by what some ranks compute more. */
+static void explain_excess(const xy_analysis_t *a, const excess_t *e, char *text, size_t size)
+{
+    char words[32], seconds[32], place[256], ranks[96];
+    double blamed = 0;
+
+    for (uint32_t i = 0; i < e->count; i++)
+        blamed += a->ranks[e->ranks[i]].blamed;
+    describe_place(a, e->site, place, sizeof(place));
+    describe_ranks(e, ranks, sizeof(ranks));
+    if (e->ratio > 0 && e->ratio < 100)
+        snprintf(text, size, "%s of it because %s %.2g times as long as the others before %s",
+                 share_of(blamed / a->wait, words), ranks, e->ratio, place);
+    else
+        snprintf(text, size, "%s of it because %s %s before %s", share_of(blamed / a->wait, words),
+                 ranks, xy_format_seconds(e->excess, seconds), place);
+}
+
+/* The others wait for one rank, which does not compute longer on the whole. */
 static void explain_culprit(const xy_analysis_t *a, double share, char *text, size_t size)
 {
-    char words[32], seconds[32], place[256];
-    uint32_t site;
-    excess_t e;
+    uint32_t site = blamed_site(a, a->culprit);
+    char words[32], place[256];
 
-    share_of(share, words);
-    if (is_explained(a, &e)) {
-        describe_place(a, e.site, place, sizeof(place));
-        if (e.ratio > 0 && e.ratio < 100)
-            snprintf(text, size,
-                     "%s of it because rank %d computes %.2g times as long as the "
-                     "others before %s",
-                     share_of(share, words), a->culprit, e.ratio, place);
-        else
-            snprintf(text, size, "%s of it because rank %d computes %s before %s",
-                     share_of(share, words), a->culprit, xy_format_seconds(e.excess, seconds),
-                     place);
-        return;
-    }
-    site = blamed_site(a, a->culprit);
     snprintf(text, size, "%s of it for rank %d%s%s", share_of(share, words), a->culprit,
              site > 0 ? ", which comes late to " : "",
              site > 0 ? xy_site_describe(a->profile, site, place, sizeof(place)) : "");
@@ -199,7 +300,9 @@ static void find_wait(xy_analysis_t *a, double all)
     } else if (kind == XY_PART_CORE && a->part[kind] >= 0.5 * a->wait) {
         snprintf(why, sizeof(why), "%s of it for a core that another rank uses",
                  share_of(a->part[kind] / a->wait, words));
-    } else if (share >= CULPRIT && (is_alone(a) || is_explained(a, &e))) {
+    } else if (is_explained(a, &e)) {
+        explain_excess(a, &e, why, sizeof(why));
+    } else if (share >= CULPRIT && is_alone(a) && !is_serial(a)) {
         explain_culprit(a, share, why, sizeof(why));
     } else {
         explain_none(a, most->wait / a->wait, place, why, sizeof(why));

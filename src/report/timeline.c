@@ -5,7 +5,7 @@
 #include "report/search.h"
 #include "report/timeline_internal.h"
 
-enum { DEPTH = 64, EAGER = 16 << 10 };
+enum { EAGER = 16 << 10, CALLS_BACK = 64 };
 
 bool timeline_starts(const char *function)
 {
@@ -64,29 +64,14 @@ static xy_status_t find_computing(const timeline_t *t, uint32_t rank, uint32_t r
     return XY_OK;
 }
 
-/* Computation from `from` to `to`; times only grow from call to call. And when it next begins. */
-static int64_t computed(computing_t *c, int64_t from, int64_t to)
+/* When the rank next computes; times only grow from call to call. */
+static int64_t next_start(computing_t *c, int64_t from, int64_t otherwise)
 {
-    int64_t sum = 0;
-
-    for (; c->at < c->count && c->log->states[c->state[c->at]].start < to; c->at++) {
-        const xy_trace_state_t *s = &c->log->states[c->state[c->at]];
-        int64_t start = s->start > from ? s->start : from, end = s->end < to ? s->end : to;
-
-        sum += end > start ? end - start : 0;
-        if (s->end > to)
-            break;
-    }
-    return sum;
-}
-
-static int64_t next_start(const computing_t *c, int64_t from, int64_t otherwise)
-{
-    for (size_t i = c->at; i < c->count; i++)
-        if (c->log->states[c->state[i]].start >= from)
-            return c->log->states[c->state[i]].start < otherwise ? c->log->states[c->state[i]].start
-                                                                 : otherwise;
-    return otherwise;
+    while (c->at < c->count && c->log->states[c->state[c->at]].start < from)
+        c->at++;
+    return c->at < c->count && c->log->states[c->state[c->at]].start < otherwise
+               ? c->log->states[c->state[c->at]].start
+               : otherwise;
 }
 
 static xy_status_t make_site(timeline_t *t, const xy_trace_step_t *s, uint32_t *site_p)
@@ -122,7 +107,7 @@ static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *c
     timeline_call_t call = {.enter = s->time, .first = at + 1, .end = end, .started = at + 1};
     xy_status_t st = make_site(t, s, &call.site);
 
-    call.compute = computed(computing, *left, call.enter);
+    call.compute = call.enter - *left; /* or asleep */
     call.leave = next_start(computing, call.enter, next);
     for (size_t i = call.first; i < end; i++)
         add_step(&call, &t->log->steps[i]);
@@ -214,7 +199,7 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
     if (xy_hash_set(counts, own, (void *)n) != XY_OK)
         return XY_ENOMEM;
     if (at == 0) {
-        timeline_meeting_t fresh = {INT64_MIN, INT64_MIN, s->rank, s->rank};
+        timeline_meeting_t fresh = {.last = INT64_MIN, .root_time = INT64_MIN, .root = s->rank};
 
         if (xy_vec_append(&t->meetings, &fresh) != XY_OK ||
             xy_hash_set(&t->index, key, (void *)(uintptr_t)t->meetings.count) != XY_OK)
@@ -222,16 +207,41 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
         at = t->meetings.count;
     }
     m = &XY_VEC_AT(&t->meetings, timeline_meeting_t, at - 1);
-    if (s->time > m->last) {
+    if (s->time > m->last)
         m->last = s->time;
-        m->rank = s->rank;
-    }
+    m->entries++;
     if (s->member == s->peer) {
         m->root_time = s->time;
         m->root = s->rank;
     }
     t->meeting_of[step] = at;
-    return XY_OK;
+    return xy_vec_append(&t->entries, &(timeline_entry_t){s->time, at - 1, s->rank});
+}
+
+static int by_meeting_and_time(const void *left, const void *right)
+{
+    const timeline_entry_t *a = left, *b = right;
+
+    if (a->meeting != b->meeting)
+        return a->meeting < b->meeting ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Sorts who has entered collectives, so that each has its members in the order of time. */
+static void order_entries(timeline_t *t)
+{
+    size_t first = 0;
+
+    if (t->entries.count > 0)
+        qsort(t->entries.data, t->entries.count, sizeof(timeline_entry_t), by_meeting_and_time);
+    for (size_t i = 0; i < t->meetings.count; i++) {
+        timeline_meeting_t *m = &XY_VEC_AT(&t->meetings, timeline_meeting_t, i);
+
+        m->first = first;
+        first += m->entries;
+    }
 }
 
 /* Finds times of all messages, and joins the steps of each collective. */
@@ -255,6 +265,7 @@ static xy_status_t find_meetings(timeline_t *t)
             st = join(t, &counts, i);
     }
     xy_hash_cleanup(&counts);
+    order_entries(t);
     return st;
 }
 
@@ -296,6 +307,27 @@ int64_t timeline_ready(const timeline_t *t, size_t step)
     return INT64_MAX;
 }
 
+/* Whom a collective waits for, and until when. From a root data moves without the other members in
+ * virtual time. A member that leaves before the last has come has waited for those before it. */
+static int64_t until_met(const timeline_t *t, const timeline_call_t *call,
+                         const timeline_meeting_t *m, uint32_t *who_p)
+{
+    const timeline_entry_t *entries = (const timeline_entry_t *)t->entries.data + m->first;
+    const char *function = label_of(t, &t->log->steps[call->first - 1]);
+    size_t i;
+
+    if (m->root_time != INT64_MIN && t->log->clock == XY_TRACE_VIRTUAL &&
+        (strcmp(function, "MPI_Bcast") == 0 || strncmp(function, "MPI_Scatter", 11) == 0)) {
+        *who_p = m->root;
+        return m->root_time;
+    }
+    REPORT_SEARCH(i, m->entries, entries[i].time <= call->leave + t->slack);
+    if (i == 0)
+        return call->enter;
+    *who_p = entries[i - 1].rank;
+    return entries[i - 1].time;
+}
+
 /* Until when the call waits because of a step, or its beginning. */
 static int64_t until(const timeline_t *t, const timeline_call_t *call, size_t step,
                      timeline_wait_t *wait)
@@ -313,17 +345,10 @@ static int64_t until(const timeline_t *t, const timeline_call_t *call, size_t st
         return t->received[s->message] <= call->leave ? t->received[s->message] : call->enter;
     }
     if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
-        const timeline_meeting_t *m =
-            &XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[step] - 1);
-
         wait->part = XY_PART_COLLECTIVE;
-        /* Who leaves before the last has come has waited for the root at most. */
-        if (m->last > call->leave + t->slack && m->root_time != INT64_MIN) {
-            wait->who = m->root;
-            return m->root_time;
-        }
-        wait->who = m->rank;
-        return m->last;
+        return until_met(t, call,
+                         &XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[step] - 1),
+                         &wait->who);
     }
     return call->enter;
 }
@@ -376,7 +401,17 @@ static xy_status_t find_waits(timeline_t *t)
     return st;
 }
 
-/* ---- Root causes ---- */
+/* ---- Root causes ----
+ *
+ * Rank a waits for rank b since both have last met, at t:
+ *
+ *   a   t | works, waits ....| waits for b |
+ *   b   t | works, waits . . . . . . . . . | comes
+ *
+ * So the wait is as long as b has worked longer than a, and waited longer than a. The first part is
+ * blamed on b, the second one on the causes of the waits of b in that time, which have been found:
+ * waits are looked at in the order of their ends.
+ */
 
 /* The call that the rank enters at `time`, or is in. */
 static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
@@ -386,6 +421,27 @@ static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
 
     REPORT_SEARCH(i, t->rank[rank].calls, calls[i].leave < time);
     return i < t->rank[rank].calls ? calls[i].site : 0;
+}
+
+/* The call up to which the rank works longest between `from` and `to`, where it enters one. */
+static uint32_t site_of_work(const timeline_t *t, uint32_t rank, int64_t from, int64_t to)
+{
+    const timeline_call_t *calls = timeline_calls(t, rank);
+    uint32_t site = site_at(t, rank, to);
+    int64_t most = 0;
+    size_t i;
+
+    REPORT_SEARCH(i, t->rank[rank].calls, calls[i].enter <= to);
+    for (int back = 0; back < CALLS_BACK && i > 0 && calls[i - 1].enter > from; back++, i--) {
+        int64_t start = calls[i - 1].enter - calls[i - 1].compute;
+        int64_t work = calls[i - 1].enter - (start > from ? start : from);
+
+        if (work > most) {
+            most = work;
+            site = calls[i - 1].site;
+        }
+    }
+    return site;
 }
 
 /* The first wait of a rank that ends after `time`. */
@@ -398,38 +454,192 @@ static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
     return i;
 }
 
-/* Others wait for `rank` from `start` to `end`; it comes to the call at `site`. */
-typedef struct {
-    int64_t start, end;
-    uint32_t rank, site;
-} delay_t;
-
-/* The part of a delay in which its rank does not wait itself goes to `blame`, and to `wait` if it
- * is the largest part of that. */
-static void follow(const timeline_t *t, const delay_t *d, int depth, xy_blame_t *blame,
-                   xy_trace_wait_t *wait)
+/* How long the rank waits between two times. */
+static int64_t waited(const timeline_t *t, uint32_t rank, int64_t from, int64_t to)
 {
-    const timeline_wait_t *waits = timeline_waits(t, d->rank);
-    int64_t own = d->end - d->start;
+    const timeline_wait_t *waits = timeline_waits(t, rank);
+    int64_t sum = 0;
 
-    for (size_t i = wait_after(t, d->rank, d->start);
-         depth < DEPTH && i < t->rank[d->rank].waits && waits[i].start < d->end; i++) {
-        delay_t before = {.start = waits[i].start > d->start ? waits[i].start : d->start,
-                          .end = waits[i].end < d->end ? waits[i].end : d->end,
-                          .rank = waits[i].who,
-                          .site = site_at(t, waits[i].who, waits[i].end)};
+    for (size_t i = wait_after(t, rank, from); i < t->rank[rank].waits && waits[i].start < to; i++)
+        sum += (waits[i].end < to ? waits[i].end : to) -
+               (waits[i].start > from ? waits[i].start : from);
+    return sum;
+}
 
-        own -= before.end - before.start;
-        follow(t, &before, depth + 1, blame, wait);
+/* Adds to the causes of a wait. What does not fit is added to the least. */
+static void add_root(timeline_wait_t *w, const timeline_root_t *more, double share)
+{
+    int at = 0;
+
+    for (int i = 0; i < TIMELINE_ROOTS; i++) {
+        if (w->root[i].share > 0 && w->root[i].rank == more->rank &&
+            w->root[i].site == more->site) {
+            w->root[i].share += share;
+            w->root[i].end = more->end;
+            return;
+        }
+        if (w->root[i].share < w->root[at].share)
+            at = i;
     }
-    if (own > 0)
-        xy_profile_blame(blame, (int32_t)d->rank, d->site, (uint64_t)own);
-    if (own > wait->root_ns) {
-        wait->root = d->rank;
-        wait->root_place = d->site;
-        wait->root_end = d->end;
-        wait->root_ns = own;
+    w->root[at] = (timeline_root_t){more->rank, more->site, more->end, w->root[at].share + share};
+}
+
+/* The causes of the waits of a rank between two times, which are `all` together. What has no causes
+ * yet, by clocks of two processes, stays with the rank. Returns the share that has. */
+static double add_causes(const timeline_t *t, timeline_wait_t *w, int64_t all, double share)
+{
+    const timeline_wait_t *waits = timeline_waits(t, w->who);
+    double added = 0;
+
+    for (size_t i = wait_after(t, w->who, w->met);
+         i < t->rank[w->who].waits && waits[i].start < w->end; i++) {
+        int64_t start = waits[i].start > w->met ? waits[i].start : w->met;
+        int64_t end = waits[i].end < w->end ? waits[i].end : w->end;
+        double part = share * (double)(end - start) / (double)all;
+
+        for (int k = 0; k < TIMELINE_ROOTS && waits[i].root[0].share > 0; k++)
+            if (waits[i].root[k].share > 0)
+                add_root(w, &waits[i].root[k], part * waits[i].root[k].share);
+        added += waits[i].root[0].share > 0 ? part : 0;
     }
+    return added;
+}
+
+static void find_roots(const timeline_t *t, uint32_t rank, timeline_wait_t *w)
+{
+    int64_t others = waited(t, w->who, w->met, w->end);
+    int64_t more_waits = others - waited(t, rank, w->met, w->start);
+    int64_t more_work = w->end - w->start - more_waits;
+    timeline_root_t own = {.rank = w->who, .end = w->end};
+    double share = 0;
+
+    if (more_waits > 0)
+        share =
+            add_causes(t, w, others,
+                       more_work > 0 ? (double)more_waits / (double)(more_waits + more_work) : 1);
+    if (share < 1) {
+        own.site = site_of_work(t, w->who, w->met, w->end);
+        add_root(w, &own, 1 - share);
+    }
+}
+
+/* When ranks have met last, while the calls of one rank are looked at in order. */
+typedef struct {
+    xy_hash_t of_rank, of_comm; /* time + 1 */
+    int64_t all;                /* in a collective of all ranks */
+} met_t;
+
+static int64_t met_before(const xy_hash_t *hash, uint64_t key)
+{
+    return (int64_t)(uintptr_t)xy_hash_get(hash, key) - 1;
+}
+
+/* The key of its communicator. */
+static uint64_t comm_of(const xy_trace_step_t *s)
+{
+    return ((uint64_t)s->context << 32 | s->first) + 1;
+}
+
+/* When the rank of a wait in this call has last met the rank that it waits for. */
+static int64_t find_met(const timeline_t *t, const met_t *met, const timeline_call_t *call,
+                        const timeline_wait_t *w, int64_t begin)
+{
+    int64_t time = met->all > begin ? met->all : begin,
+            other = met_before(&met->of_rank, (uint64_t)w->who + 1);
+
+    time = other > time ? other : time;
+    for (size_t i = call->started; i < call->end && w->part == XY_PART_COLLECTIVE; i++)
+        if (t->log->steps[i].kind == XY_TRACE_STEP_COLLECTIVE) {
+            other = met_before(&met->of_comm, comm_of(&t->log->steps[i]));
+            time = other > time ? other : time;
+        }
+    return time < w->start ? time : w->start;
+}
+
+/* The rank has met others in a call. */
+static xy_status_t note_met(const timeline_t *t, met_t *met, const timeline_call_t *call)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = call->started; i < call->end && st == XY_OK; i++) {
+        const xy_trace_step_t *s = &t->log->steps[i];
+        int64_t time = call->leave;
+
+        if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
+            time = XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[i] - 1).last;
+            time = time < call->leave ? time : call->leave;
+            st = xy_hash_set(&met->of_comm, comm_of(s), (void *)(uintptr_t)(time + 1));
+            if (s->members == t->ranks)
+                met->all = time;
+        } else if (s->message > 0 && (s->kind == XY_TRACE_STEP_RECEIVED ||
+                                      (s->kind == XY_TRACE_STEP_SENT && s->bytes > EAGER))) {
+            st = xy_hash_set(&met->of_rank, (uint64_t)s->peer + 1, (void *)(uintptr_t)(time + 1));
+        }
+    }
+    return st;
+}
+
+/* Finds when the ranks of each wait have last met. */
+static xy_status_t find_meetings_before(timeline_t *t, uint32_t r)
+{
+    const timeline_rank_t *rank = &t->rank[r];
+    met_t met = {.all = INT64_MIN};
+    xy_status_t st = XY_OK;
+    size_t at = rank->first_wait;
+
+    xy_hash_init(&met.of_rank, XY_HASH_U64);
+    xy_hash_init(&met.of_comm, XY_HASH_U64);
+    for (size_t i = 0; i < rank->calls && st == XY_OK; i++) {
+        const timeline_call_t *call = &timeline_calls(t, r)[i];
+
+        for (; at < rank->first_wait + rank->waits; at++) {
+            timeline_wait_t *w = &XY_VEC_AT(&t->waits, timeline_wait_t, at);
+
+            if (w->call != rank->first_call + i)
+                break;
+            w->met = find_met(t, &met, call, w, rank->begin);
+        }
+        st = note_met(t, &met, call);
+    }
+    xy_hash_cleanup(&met.of_rank);
+    xy_hash_cleanup(&met.of_comm);
+    return st;
+}
+
+typedef struct {
+    timeline_wait_t *wait;
+    uint32_t rank;
+} ending_t;
+
+static int by_end(const void *left, const void *right)
+{
+    const timeline_wait_t *a = ((const ending_t *)left)->wait, *b = ((const ending_t *)right)->wait;
+
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return a < b ? -1 : a > b; /* of one rank in the order of time */
+}
+
+/* Finds the causes of all waits. */
+static xy_status_t find_causes(timeline_t *t)
+{
+    ending_t *order = xy_malloc((t->waits.count + 1) * sizeof(*order));
+    xy_status_t st = order != NULL ? XY_OK : XY_ENOMEM;
+    size_t n = 0;
+
+    for (uint32_t r = 0; r < t->ranks && st == XY_OK; r++) {
+        st = find_meetings_before(t, r);
+        for (size_t i = 0; i < t->rank[r].waits; i++)
+            order[n++] =
+                (ending_t){&XY_VEC_AT(&t->waits, timeline_wait_t, t->rank[r].first_wait + i), r};
+    }
+    if (st == XY_OK && n > 0) {
+        qsort(order, n, sizeof(*order), by_end);
+        for (size_t i = 0; i < n; i++)
+            find_roots(t, order[i].rank, order[i].wait);
+    }
+    xy_free(order);
+    return st;
 }
 
 /* ---- The profile ---- */
@@ -456,6 +666,26 @@ static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t 
     return &XY_VEC_AT(&t->profile->records, xy_profile_record_t, at - 1);
 }
 
+/* Adds the causes of a wait to those of its record; the largest one goes to the page. */
+static void blame(const timeline_wait_t *w, xy_blame_t all[XY_PROFILE_BLAMES],
+                  xy_trace_wait_t *found)
+{
+    for (int i = 0; i < TIMELINE_ROOTS; i++) {
+        const timeline_root_t *root = &w->root[i];
+        int64_t ns = (int64_t)(root->share * (double)(w->end - w->start) + 0.5);
+
+        if (root->share <= 0)
+            continue;
+        xy_profile_blame(all, (int32_t)root->rank, root->site, (uint64_t)ns);
+        if (ns > found->root_ns) {
+            found->root = root->rank;
+            found->root_place = root->site;
+            found->root_end = root->end;
+            found->root_ns = ns;
+        }
+    }
+}
+
 /* Adds a call with its waits and their root causes to a record; `wait` advances past them. */
 static xy_status_t add_to_record(const timeline_t *t, xy_profile_record_t *r,
                                  const timeline_rank_t *rank, size_t at, size_t *wait)
@@ -469,19 +699,15 @@ static xy_status_t add_to_record(const timeline_t *t, xy_profile_record_t *r,
     for (; *wait < rank->first_wait + rank->waits; ++*wait) {
         const timeline_wait_t *w = &XY_VEC_AT(&t->waits, timeline_wait_t, *wait);
 
-        delay_t d = {w->start, w->end, w->who, site_at(t, w->who, w->end)};
-        xy_trace_wait_t found = {.start = w->start,
-                                 .end = w->end,
-                                 .rank = r->rank,
-                                 .kind = w->part,
-                                 .who = w->who,
-                                 .place = d.site};
+        xy_trace_wait_t found = {
+            .start = w->start, .end = w->end, .rank = r->rank, .kind = w->part, .who = w->who};
 
         if (w->call != at)
             break;
         r->part[w->part] += (uint64_t)(w->end - w->start);
         rest -= w->end - w->start;
-        follow(t, &d, 0, r->blame, &found);
+        found.place = site_at(t, w->who, w->end);
+        blame(w, r->blame, &found);
         if (xy_vec_append(&t->profile->insight->waits, &found) != XY_OK)
             return XY_ENOMEM;
     }
@@ -556,6 +782,7 @@ static void cleanup(timeline_t *t)
     xy_vec_cleanup(&t->calls);
     xy_vec_cleanup(&t->waits);
     xy_vec_cleanup(&t->meetings);
+    xy_vec_cleanup(&t->entries);
     xy_hash_cleanup(&t->index);
 }
 
@@ -584,6 +811,8 @@ static xy_status_t build(timeline_t *t)
     if (st == XY_OK)
         st = find_waits(t);
     if (st == XY_OK)
+        st = find_causes(t);
+    if (st == XY_OK)
         st = timeline_find_insight(t);
     if (st == XY_OK)
         st = add_records(t);
@@ -597,7 +826,8 @@ xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
                     .line = line,
                     .calls = XY_VEC_INIT(timeline_call_t),
                     .waits = XY_VEC_INIT(timeline_wait_t),
-                    .meetings = XY_VEC_INIT(timeline_meeting_t)};
+                    .meetings = XY_VEC_INIT(timeline_meeting_t),
+                    .entries = XY_VEC_INIT(timeline_entry_t)};
     xy_status_t st;
 
     for (size_t i = 0; i < log->step_count; i++)

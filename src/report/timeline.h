@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Profiles from traces. A trace has every call and message, so a delay can be followed to its
- * origin: a wait is blamed on the rank that ends it, except for the time in which that rank waited
- * itself, which is blamed on the rank that it waited for, and so on.
+ * origin: a wait is blamed on the rank that ends it as far as that has worked longer since both
+ * met, and as far as it has waited longer, on those that it has waited for, and so on.
  *
  *   rank 0  compute ---------- send
- *   rank 1  recv ...............|  compute - send       waits for rank 0
- *   rank 2  recv ............................|          waits for rank 0, then for rank 1
+ *   rank 1  recv ...............| send                  waits for rank 0
+ *   rank 2  recv .................|                     waits for rank 1, because of rank 0
  */
 #ifndef XY_REPORT_TIMELINE_H
 #define XY_REPORT_TIMELINE_H

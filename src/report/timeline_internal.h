@@ -18,12 +18,23 @@ typedef struct {
     uint32_t members;
 } timeline_call_t;
 
+enum { TIMELINE_ROOTS = 4 };
+
+/* A cause of a wait: the rank works, up to a call that it enters at `end` at the latest. */
+typedef struct {
+    uint32_t rank, site;
+    int64_t end;
+    double share; /* of the wait; 0: unused */
+} timeline_root_t;
+
 /* A stretch of a call in which its rank waits for another one. */
 typedef struct {
     int64_t start, end;
     uint32_t who;
     size_t call; /* that it is in */
     xy_part_t part;
+    int64_t met; /* when the rank and `who` have met before */
+    timeline_root_t root[TIMELINE_ROOTS];
 } timeline_wait_t;
 
 typedef struct {
@@ -35,8 +46,16 @@ typedef struct {
 /* One collective of all its members: who came last, and when its root came (INT64_MIN: unknown). */
 typedef struct {
     int64_t last, root_time;
-    uint32_t rank, root;
+    uint32_t root;
+    size_t first, entries; /* of its members, in the order of time */
 } timeline_meeting_t;
+
+/* A member enters a collective. */
+typedef struct {
+    int64_t time;
+    size_t meeting;
+    uint32_t rank;
+} timeline_entry_t;
 
 typedef struct {
     const xy_trace_log_t *log;
@@ -44,13 +63,15 @@ typedef struct {
     xy_site_fn line;
     uint32_t ranks;
     timeline_rank_t *rank;
-    xy_vec_t calls, waits, meetings; /* calls and waits by rank, in the order of time */
-    int64_t *sent;                   /* [message]: when, and */
-    int64_t *received;               /* ... when the call began that received it */
-    size_t *meeting_of;              /* [step] */
-    uint32_t *core;                  /* [row] */
-    int64_t slack;                   /* by which times of two processes may be wrong */
-    xy_hash_t index;                 /* of meetings */
+    xy_vec_t calls, waits; /* by rank, in the order of time */
+    xy_vec_t meetings;
+    xy_vec_t entries;   /* by meeting, in the order of time */
+    int64_t *sent;      /* [message]: when, and */
+    int64_t *received;  /* ... when the call began that received it */
+    size_t *meeting_of; /* [step] */
+    uint32_t *core;     /* [row] */
+    int64_t slack;      /* by which times of two processes may be wrong */
+    xy_hash_t index;    /* of meetings */
 } timeline_t;
 
 /* The waits and calls of a rank, [rank->waits] and [rank->calls]. */
