@@ -2,11 +2,13 @@
 /*
  * Programs in which a rank delays others that it does not talk to, or not in the call that waits:
  * culprits NAME. The call that ends the culprit's work is marked in the line above it with
- * "late: NAME". They also run under other MPIs, where work is a loop.
+ * "late: NAME". They also run in real time and under other MPIs: work is a loop there, or, with
+ * CULPRITS_SLEEP, a sleep, which ranks of one core have at the same time.
  */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 12, LARGE = 1 << 19 };
 
@@ -18,6 +20,10 @@ void xylem_compute(double seconds) __attribute__((weak));
 /* So many milliseconds of work. */
 static void work(double milliseconds)
 {
+    if (getenv("CULPRITS_SLEEP") != NULL) {
+        usleep((useconds_t)(1000 * atof(getenv("CULPRITS_SLEEP")) * milliseconds));
+        return;
+    }
     if (xylem_compute != NULL && getenv("CULPRITS_LOOP") == NULL) {
         xylem_compute(milliseconds * 1e-3);
         return;

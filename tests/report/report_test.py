@@ -9,6 +9,7 @@ Virtual time makes all of them exact.
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -311,6 +312,21 @@ def check_real(report):
             assert name != "chain" or sum(call["calls"] for call in sends) == 30, sends
 
 
+def check_processes(work):
+    """Ranks of another process are blamed at their lines; a wait there is followed like any other."""
+    report = Report(work, PLANTED.with_name("culprits.c"))
+    profile, trace = report.work / "two.xyp", report.work / "two.xyt"
+    for name in ("through", "grid", "many", "prefix"):
+        run(BUILD / "bin/mpiexec", "-n", 4, "--processes", 2, f"--report={profile}", "--trace", trace, report.program, name,
+            env={**os.environ, "CULPRITS_SLEEP": "1"})
+        for path in (profile, trace):
+            found = json.loads(report.read(path, "--json").stdout)
+            check_sums(found)
+            assert any(call["blames"] for call in found["calls"]), (name, found)
+            for call in found["calls"]:
+                assert all(blame["rank"] >= 0 and blame["place"] for blame in call["blames"]), (name, call)
+
+
 def check_trace(report):
     """From a trace the same calls come, with efficiencies that need it."""
     trace = report.work / "chain.xyt"
@@ -340,6 +356,7 @@ def main():
         check_scaling(report)
         check_predicted(report)
         check_real(report)
+        check_processes(work)
         check_trace(report)
     print("report: ok")
 
