@@ -14,6 +14,11 @@ enum { FIT_STEPS = 14 };
 #define FIT_STOLEN 0.02
 /* A gain depends on more than the costs of messages: computation is not the same in every run. */
 #define KNOWN_ERROR 0.1
+/* In real time, too: two runs differ, by this part of the run time on an idle machine, */
+#define REAL_ERROR 0.02
+/* and changes whose gain lies in the details of the runtime, not in the waits of the trace, gain by
+ * so much more or less. */
+#define DETAIL_ERROR 0.5
 /* The known error of message costs: a third. */
 static const double factors[ADVISE_RANGE] = {1, 0.75, 1.33};
 
@@ -159,6 +164,18 @@ static xy_status_t keep(advise_t *a, const xy_remedy_t *remedy)
     return xy_vec_append(all, remedy) == XY_OK ? XY_OK : xy_fail_memory("advising");
 }
 
+/* The part of a gain that a replay may be wrong by. */
+static double error_of(const advise_t *a, const xy_remedy_t *r)
+{
+    static const char *const details[] = {"comm-cores", "eager", "algorithm", "workers"};
+    double error = a->rest + KNOWN_ERROR;
+
+    for (size_t i = 0; i < sizeof(details) / sizeof(details[0]) && !a->profile->is_virtual; i++)
+        if (strcmp(details[i], r->kind) == 0)
+            error += DETAIL_ERROR;
+    return error;
+}
+
 xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *remedy)
 {
     xy_remedy_t r = *remedy;
@@ -175,9 +192,14 @@ xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *r
         r.low = i == 0 ? gain : fmin(r.low, gain);
         r.high = i == 0 ? gain : fmax(r.high, gain);
     }
-    r.low -= (a->rest + KNOWN_ERROR) * r.gain;
-    r.high = fmin(r.high + (a->rest + KNOWN_ERROR) * r.gain, 1);
+    r.low -= error_of(a, &r) * r.gain + (a->profile->is_virtual ? 0 : REAL_ERROR);
+    r.high += error_of(a, &r) * r.gain + (a->profile->is_virtual ? 0 : REAL_ERROR);
+    r.high = fmin(r.high, 1);
     r.measured = r.noise = NAN;
+    if (st == XY_OK && r.low < 0) {
+        a->out->unsure++;
+        return XY_OK;
+    }
     return st == XY_OK ? keep(a, &r) : st;
 }
 

@@ -16,7 +16,8 @@
  * The costs of messages are fitted to the run: one factor scales all of them, so that the unchanged
  * replay takes as long as the run. Time that other programs used a core is then left out of the
  * computation, where the trace has it. The range of a gain is that of three replays, with costs a
- * third smaller and larger, widened by the residual of the fit.
+ * third smaller and larger, widened by the residual of the fit and, in real time, by what two runs
+ * differ and the replay leaves out. A remedy whose range includes a loss is not listed.
  */
 #ifndef XY_ADVISE_ADVISE_H
 #define XY_ADVISE_ADVISE_H
@@ -54,6 +55,7 @@ typedef struct {
     double stolen;       /* part of the computation in which other programs had the core */
     int32_t ranks, cores;
     xy_vec_t remedies; /* of xy_remedy_t, largest gain first; none below XY_ADVISE_LEAST */
+    int unsure;        /* replays that gain more than that, and whose range includes a loss */
 } xy_advice_t;
 
 #define XY_ADVISE_LEAST  0.01 /* gains below are not listed */

@@ -5,6 +5,7 @@
 #include "advise/internal.h"
 
 enum { COMM_CORES = 4 }; /* that are tried, at most */
+#define CROWDED 0.1      /* part of the computation in which other programs had the cores */
 
 /* The launcher's own placement on `cores` cores, whose numbers begin at 0. */
 static xy_status_t place(const advise_t *a, const char *strategy, int32_t cores, int32_t *core_of)
@@ -27,6 +28,12 @@ static xy_status_t place(const advise_t *a, const char *strategy, int32_t cores,
     return st;
 }
 
+/* More cores are of no use where other programs have them. */
+static bool has_free_cores(const advise_t *a)
+{
+    return a->cores > a->used && a->out->stolen < CROWDED;
+}
+
 /* Replays the run on 1, 2, 4, ... cores; `core_of` is scratch space, one entry per rank. */
 static xy_status_t try_workers(advise_t *a, int32_t *core_of)
 {
@@ -35,7 +42,7 @@ static xy_status_t try_workers(advise_t *a, int32_t *core_of)
     for (int32_t n = 1; n <= a->cores && n <= a->ranks && st == XY_OK; n *= 2) {
         xy_remedy_t r = {.kind = "workers"};
 
-        if (n == a->used)
+        if (n == a->used || (n > a->used && !has_free_cores(a)))
             continue;
         st = place(a, "scatter_numa", n, core_of);
         snprintf(r.option, sizeof(r.option), "--workers %d", n);
@@ -71,7 +78,7 @@ static bool has_nonblocking(const advise_t *a)
 /* Cores without ranks, where there are some; else the last cores of the run. */
 static xy_status_t try_comm_core(advise_t *a, int32_t k, int32_t *core_of)
 {
-    int32_t free = a->cores - a->used, list[COMM_CORES];
+    int32_t free = has_free_cores(a) ? a->cores - a->used : 0, list[COMM_CORES];
     advise_case_t c = {.comm_cores = list, .comm_core_count = k};
     xy_remedy_t r = {.kind = "comm-cores"};
     xy_status_t st = XY_OK;
@@ -100,7 +107,7 @@ static xy_status_t try_comm_cores(advise_t *a, int32_t *core_of)
     xy_status_t st = XY_OK;
 
     for (int32_t k = 1; k <= COMM_CORES && has_nonblocking(a) && st == XY_OK; k *= 2)
-        if (k < a->used || k <= a->cores - a->used)
+        if (k < a->used || (k <= a->cores - a->used && has_free_cores(a)))
             st = try_comm_core(a, k, core_of);
     return st;
 }

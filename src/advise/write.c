@@ -11,7 +11,9 @@ static void put_head(const xy_advice_t *a, FILE *file)
     char run[32], replayed[32];
 
     if (best == NULL || best->gain < XY_ADVISE_LITTLE)
-        fputs("nothing would help by more than 2 %\n", file);
+        fputs(a->unsure > 0 ? "nothing is sure to help by more than 2 %\n"
+                            : "nothing would help by more than 2 %\n",
+              file);
     else
         fprintf(file, "%.0f %% less time: %s\n", 100 * best->gain,
                 best->option[0] != '\0' ? best->option : best->change);
@@ -73,6 +75,9 @@ void xy_advice_text(const xy_advice_t *a, FILE *file)
         fprintf(file, "%8s  %16s%s  %s\n", "gain", "range", heads[columns], "remedy");
     for (size_t i = 0; i < a->remedies.count; i++)
         put_remedy(&XY_VEC_AT(&a->remedies, xy_remedy_t, i), columns, file);
+    if (a->unsure > 0)
+        fprintf(file, "not listed: %d change%s that may gain or lose\n", a->unsure,
+                xy_s((uint64_t)a->unsure));
 }
 
 void xy_advice_json(const xy_advice_t *a, FILE *file)
@@ -88,6 +93,7 @@ void xy_advice_json(const xy_advice_t *a, FILE *file)
     xy_json_double(&j, "replayed", a->replayed);
     xy_json_double(&j, "scale", a->scale);
     xy_json_double(&j, "stolen", a->stolen);
+    xy_json_int(&j, "unsure", a->unsure);
     xy_json_begin_array(&j, "remedies");
     for (size_t i = 0; i < a->remedies.count; i++) {
         const xy_remedy_t *r = &XY_VEC_AT(&a->remedies, xy_remedy_t, i);

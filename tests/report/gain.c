@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs with something to gain, for xylem advise: gain NAME [fixed]. Each has a form in
- * which the remedy that changes the program is applied.
+ * which the remedy that changes the program is applied. GAIN_ROUNDS makes runs longer.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <xylem_mpi.h>
 
-enum { ROUNDS = 40, UNIT = 20000, FEW = 64, SMALL = 400, LARGE = 2 << 20 };
+enum { UNIT = 20000, FEW = 64, SMALL = 400, LARGE = 2 << 20 };
 
 #define SECONDS 20e-6 /* of a unit, in virtual time */
 
-static int rank, size, is_fixed;
+static int rank, size, is_fixed, rounds = 40;
 static char *buffer;
 static volatile double sink;
 
@@ -33,7 +33,7 @@ static void imbalance(void)
 {
     double mean = (size + 2.0) / size, sum, own = rank;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         work(is_fixed ? 4 * mean : rank == 0 ? 12 : 4);
         MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
@@ -44,7 +44,7 @@ static void small(void)
 {
     int to = rank ^ 1;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         work(1);
         for (int k = 0; k < (is_fixed ? 1 : SMALL); k++)
             if (rank % 2 == 0)
@@ -58,7 +58,7 @@ static void small(void)
 /* An odd rank waits for data and then does other work; fixed: it works meanwhile. */
 static void late(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         if (rank % 2 == 0) {
             work(8);
             MPI_Send(buffer, FEW, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
@@ -79,7 +79,7 @@ static void late(void)
 /* Large messages are sent before the receiver comes; fixed: their sender does not wait for it. */
 static void early(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         if (rank % 2 == 0) {
             MPI_Request request = MPI_REQUEST_NULL;
 
@@ -100,7 +100,7 @@ static void early(void)
 /* The work grows with the rank: ranks that follow each other should not share a core. */
 static void slope(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         work(is_fixed ? (size + 1) / 2.0 : rank + 1);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -111,7 +111,7 @@ static void sum(void)
 {
     double all = 0, own = rank;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         MPI_Request request;
 
         work(rank == i % size ? 6 : 2);
@@ -128,7 +128,7 @@ static void sum(void)
 /* Large vectors are reduced while the ranks work. */
 static void vector(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         MPI_Request request;
 
         MPI_Iallreduce(buffer, buffer + LARGE / 2, LARGE / 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
@@ -141,7 +141,7 @@ static void vector(void)
 /* Pairs exchange large messages while they work; nobody moves them before the wait. */
 static void exchange(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         MPI_Request request[2];
 
         MPI_Irecv(buffer, LARGE / 4, MPI_CHAR, rank ^ 1, 0, MPI_COMM_WORLD, &request[0]);
@@ -155,7 +155,7 @@ static void exchange(void)
 /* A pipeline in which each rank works on what it gets. */
 static void pipeline(void)
 {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         if (rank > 0)
             MPI_Recv(buffer, FEW, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         work(2);
@@ -178,6 +178,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     is_fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
+    if (getenv("GAIN_ROUNDS") != NULL)
+        rounds = atoi(getenv("GAIN_ROUNDS"));
     buffer = calloc(LARGE, 1);
     for (size_t i = 0; buffer != NULL && argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i].name, argv[1]) == 0) {
