@@ -81,9 +81,13 @@ static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
         if (a->records[i].name != NULL) {
             const account_record_t *r = &a->records[i];
 
-            more[find(more, room, &(account_key_t){r->site, r->name, r->members, r->size_class})] =
-                *r;
+            account_record_t *to = &more[find(
+                more, room, &(account_key_t){r->site, r->name, r->members, r->size_class})];
+
+            *to = *r;
+            to->next = NULL;
         }
+    a->rest.next = NULL;
     xy_free(a->records);
     a->records = more;
     a->last = &a->rest;
@@ -91,32 +95,39 @@ static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
     return true;
 }
 
-/* The record of these calls, which are not those of the last record. When there are too many, one
- * that is for all further ones. */
+/* The record of these calls, which are not those that followed the last record before. When there
+ * are too many, one that is for all further ones. */
 static __attribute__((noinline)) account_record_t *search(mpi_account_t *a,
                                                           const account_key_t *key)
 {
-    size_t at;
+    size_t at = find(a->records, a->room, key);
 
-    at = find(a->records, a->room, key);
-    if (__builtin_expect(a->records[at].name != NULL, 1))
-        return a->last = &a->records[at];
-    if (2 * (a->count + 1) > a->room) {
-        if (!grow(a))
-            return &a->rest;
-        at = find(a->records, a->room, key);
+    if (__builtin_expect(a->records[at].name == NULL, 0)) {
+        if (2 * (a->count + 1) > a->room) {
+            if (!grow(a))
+                return &a->rest;
+            at = find(a->records, a->room, key);
+        }
+        a->records[at] = (account_record_t){.site = key->site,
+                                            .name = key->name,
+                                            .members = key->members,
+                                            .size_class = key->size_class};
+        a->count++;
     }
-    a->records[at] = (account_record_t){.site = key->site,
-                                        .name = key->name,
-                                        .members = key->members,
-                                        .size_class = key->size_class};
-    a->count++;
+    a->last->next = &a->records[at];
     return a->last = &a->records[at];
 }
 
+/* Calls come in loops: again the last ones, or those that followed them the last time. */
 static inline account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
 {
-    return __builtin_expect(is_of(a->last, key), 1) ? a->last : search(a, key);
+    account_record_t *next = a->last->next;
+
+    if (__builtin_expect(is_of(a->last, key), 1))
+        return a->last;
+    if (__builtin_expect(next != NULL && is_of(next, key), 1))
+        return a->last = next;
+    return search(a, key);
 }
 
 /* Add waiting time to the entry of a rank and call site, or to the smallest entry, the first one
@@ -177,9 +188,12 @@ void mpi_account_enter(mpi_rank_t *self)
     atomic_store_explicit(&a->entry.entered, now, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) void add_waits(mpi_account_t *a, account_record_t *r)
+/* The waits of the call that ends. */
+static void add_waits(mpi_account_t *a, account_record_t *r)
 {
-    for (int i = 0; i < XY_PART_LIBRARY; i++) {
+    for (unsigned left = a->parts; left != 0; left &= left - 1) {
+        int i = __builtin_ctz(left);
+
         r->part[i] += a->part[i];
         a->part[i] = 0;
     }
@@ -187,7 +201,7 @@ static __attribute__((noinline)) void add_waits(mpi_account_t *a, account_record
         blame(r->blame, XY_PROFILE_BLAMES, &a->pending[i]);
         a->pending[i].ticks = 0;
     }
-    a->has_waited = false;
+    a->parts = 0;
 }
 
 /* Counting begins when a call leaves the rank in the running phase, and ends with MPI_Finalize. */
@@ -247,7 +261,7 @@ void mpi_account_leave(mpi_rank_t *self)
     r->calls++;
     r->bytes += a->bytes;
     r->compute += a->compute;
-    if (__builtin_expect(a->has_waited, 0))
+    if (a->parts != 0)
         add_waits(a, r);
     now = end_of_call(self, a, r);
     a->has_resumed = false;
@@ -304,18 +318,18 @@ static inline bool is_beside(const mpi_rank_t *owner, int who)
     return mpi_job->home[who] == mpi_job->home[owner->world];
 }
 
-static void add(mpi_account_t *a, xy_part_t part, int who, const void *site, uint64_t until)
+/* The time up to `until` belongs to this part. */
+static inline void add(mpi_account_t *a, xy_part_t part, int who, const void *site, uint64_t until)
 {
-    account_blame_t more;
+    uint64_t ticks = until - a->since;
 
     if (until <= a->since)
         return;
-    more = (account_blame_t){who, site, until - a->since};
-    a->part[part] += more.ticks;
-    if (part < XY_PART_CORE)
-        blame(a->pending, ACCOUNT_PENDING, &more);
+    a->part[part] += ticks;
+    a->parts |= 1u << part;
     a->since = until;
-    a->has_waited = true;
+    if (part < XY_PART_CORE)
+        blame(a->pending, ACCOUNT_PENDING, &(account_blame_t){who, site, ticks});
 }
 
 void mpi_account_put_park(mpi_rank_t *self)

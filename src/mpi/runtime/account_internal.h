@@ -26,7 +26,7 @@ typedef struct {
     uint32_t members, size_class;
 } account_key_t;
 
-typedef struct {
+typedef struct account_record {
     const void *site;
     const char *name; /* NULL: a free slot */
     uint32_t members, size_class;
@@ -35,6 +35,7 @@ typedef struct {
     uint64_t usual;                 /* of a call without waits and much data */
     uint64_t part[XY_PART_LIBRARY]; /* without the last, which is the rest */
     account_blame_t blame[XY_PROFILE_BLAMES];
+    struct account_record *next; /* that was used after it; NULL: not known */
 } account_record_t;
 
 /* Ticks of a call so short that not every one is timed. */
@@ -56,7 +57,7 @@ struct mpi_account {
     _Alignas(XMPI_LINES) account_entry_t entry; /* read by others */
     /* Of the rank's worker. */
     int depth; /* calls inside each other: the outermost counts */
-    bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
+    bool is_on, is_over, is_stopped, is_lock, is_parked;
     bool has_resumed; /* the present call was parked before */
     bool is_virtual;  /* its times are those of the job's clock */
     const char *name;
@@ -69,6 +70,7 @@ struct mpi_account {
     uint64_t ready; /* parked: when it could continue; 0: not yet */
     uint64_t over;  /* when its wait ended, up to the hook that reports it; or 0 */
     uint64_t part[XY_PART_LIBRARY];
+    unsigned parts;                           /* a bit for each of these that is not 0 */
     account_blame_t pending[ACCOUNT_PENDING]; /* the first are used */
     uint64_t begun, counted;
     account_record_t rest; /* of sites without a record */
