@@ -77,7 +77,7 @@ static void write_colours(bool is_dark, FILE *file)
     for (int i = 0; i < XY_COLOURS; i++) {
         const char *tone = is_dark ? xy_colours[i].dark : xy_colours[i].light;
 
-        fprintf(file, ".f%d{fill:%s}.s%d{stroke:%s}", i, tone, i, tone);
+        fprintf(file, ".f%d{fill:%s}.s%d{fill:none;stroke:%s}", i, tone, i, tone);
     }
 }
 
@@ -101,7 +101,7 @@ void xy_style_write(FILE *file)
 {
     fputs("svg text{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif}"
           "svg .title{font-size:14px;font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}"
-          ".grid,.frame,.ink,.soft,.halo,[class^=s]{fill:none}.dash{stroke-dasharray:6 4}"
+          ".grid,.frame,.ink,.soft,.halo{fill:none}.dash{stroke-dasharray:6 4}"
           ".dot{stroke-dasharray:2 3}.thick{stroke-width:2}.halo{stroke-width:3.5}\n",
           file);
     write_inks(usual, false, file);

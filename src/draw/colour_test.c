@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -130,12 +131,30 @@ static void test_names(void **state)
     assert_in_range(xy_colour_of(""), 0, XY_COLOURS - 1);
 }
 
+/* Classes of a page are the page's own, whatever letter they begin with: rules of the style name
+ * whole classes. */
+static void test_style_names_whole_classes(void **state)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(file);
+    xy_style_write(file);
+    fclose(file);
+    assert_null(strstr(text, "[class"));
+    assert_non_null(strstr(text, ".s0{fill:none;stroke:"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contrast),
         cmocka_unit_test(test_told_apart),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_style_names_whole_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
