@@ -14,6 +14,8 @@ void xy_efficiency(const double *compute, size_t count, double run, double ideal
         sum += compute[i];
         most = fmax(most, compute[i]);
     }
+    if (ideal < 0.99 * most) /* time asleep is not in a replay */
+        ideal = 0;
     *e = (xy_efficiency_t){.load_balance = most > 0 ? sum / (double)count / most : 1,
                            .communication = run > 0 ? most / run : 1,
                            .serialization = ideal > 0 ? most / ideal : NAN,

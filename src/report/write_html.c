@@ -70,7 +70,10 @@ static void put_efficiency(const xy_analysis_t *a, FILE *file)
     put_leaf(file, "computation scalability", e->scalability,
              "computation of the smallest run / here");
     xy_page_table_end(file, NULL);
-    if (isnan(e->transfer))
+    if (isnan(e->transfer) && a->profile->insight != NULL)
+        xy_page_paragraph(file, "Serialization and transfer are not known: the run cannot be "
+                                "replayed, or ranks slept.");
+    else if (isnan(e->transfer))
         xy_page_paragraph(file, "Serialization and transfer need a trace: mpiexec --trace run.xyt, "
                                 "then xylem report run.xyt.");
 }

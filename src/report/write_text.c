@@ -149,7 +149,11 @@ static void put_tree(const xy_analysis_t *a, FILE *file)
     put_leaf("    transfer", e->transfer, "run time on an ideal network / run time", file);
     put_leaf("computation scalability", e->scalability, "computation of the smallest run / here",
              file);
-    if (isnan(e->transfer))
+    if (isnan(e->transfer) && a->profile->insight != NULL)
+        fputs("  Serialization and transfer are not known: the run cannot be replayed, or ranks "
+              "slept\n",
+              file);
+    else if (isnan(e->transfer))
         fputs("  Serialization and transfer need a trace: mpiexec --trace run.xyt ..., then\n"
               "  xylem report run.xyt\n",
               file);
