@@ -37,6 +37,34 @@ static void find_cores(const timeline_t *t, uint32_t *core)
             core[log->samples[i].row] = (uint32_t)log->samples[i].value;
 }
 
+static int by_core_and_time(const void *left, const void *right)
+{
+    const timeline_busy_t *a = left, *b = right;
+
+    if (a->core != b->core)
+        return a->core < b->core ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Lists when which rank computes on each core. */
+static xy_status_t find_busy(timeline_t *t)
+{
+    const xy_trace_log_t *log = t->log;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < log->state_count && st == XY_OK; i++) {
+        const xy_trace_state_t *s = &log->states[i];
+
+        if (s->id >= 0 && s->id < t->ranks && s->end > s->start &&
+            log->kinds[s->kind].role == XY_TRACE_COMPUTE)
+            st = xy_vec_append(
+                &t->busy, &(timeline_busy_t){s->start, s->end, t->core[s->row], (uint32_t)s->id});
+    }
+    if (t->busy.count > 0)
+        qsort(t->busy.data, t->busy.count, sizeof(timeline_busy_t), by_core_and_time);
+    return st;
+}
+
 /* ---- Calls ---- */
 
 /* The computation of each rank, in the order of time: indices of states. */
@@ -353,6 +381,32 @@ static int64_t until(const timeline_t *t, const timeline_call_t *call, size_t st
     return call->enter;
 }
 
+/* From `from` on nothing keeps a rank in its call but its core, while others compute there. */
+static xy_status_t add_core_waits(timeline_t *t, uint32_t rank, size_t at, int64_t *from)
+{
+    int64_t leave = XY_VEC_AT(&t->calls, timeline_call_t, at).leave;
+    const timeline_busy_t *busy = t->busy.data;
+    uint32_t core = t->core[t->rank[rank].row];
+    xy_status_t st = XY_OK;
+    size_t i;
+
+    REPORT_SEARCH(i, t->busy.count,
+                  busy[i].core < core || (busy[i].core == core && busy[i].end <= *from));
+    for (; st == XY_OK && i < t->busy.count && busy[i].core == core && busy[i].start < leave; i++) {
+        timeline_wait_t w = {.start = busy[i].start > *from ? busy[i].start : *from,
+                             .end = busy[i].end < leave ? busy[i].end : leave,
+                             .who = busy[i].rank,
+                             .call = at,
+                             .part = XY_PART_CORE};
+
+        if (busy[i].rank == rank || w.end <= w.start)
+            continue;
+        st = xy_vec_append(&t->waits, &w);
+        *from = w.end;
+    }
+    return st;
+}
+
 /* What it waits for in the order in which that comes: each takes over where the one before ends. */
 static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
 {
@@ -381,6 +435,8 @@ static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
             return XY_ENOMEM;
         from = is_over ? from : best.end;
     }
+    if (add_core_waits(t, rank, at, &from) != XY_OK)
+        return XY_ENOMEM;
     call->rest = call->leave - from;
     return XY_OK;
 }
@@ -676,7 +732,8 @@ static void blame(const timeline_wait_t *w, xy_blame_t all[XY_PROFILE_BLAMES],
 
         if (root->share <= 0)
             continue;
-        xy_profile_blame(all, (int32_t)root->rank, root->site, (uint64_t)ns);
+        if (w->part != XY_PART_CORE) /* that is nobody's fault */
+            xy_profile_blame(all, (int32_t)root->rank, root->site, (uint64_t)ns);
         if (ns > found->root_ns) {
             found->root = root->rank;
             found->root_place = root->site;
@@ -783,6 +840,7 @@ static void cleanup(timeline_t *t)
     xy_vec_cleanup(&t->waits);
     xy_vec_cleanup(&t->meetings);
     xy_vec_cleanup(&t->entries);
+    xy_vec_cleanup(&t->busy);
     xy_hash_cleanup(&t->index);
 }
 
@@ -804,6 +862,8 @@ static xy_status_t build(timeline_t *t)
     for (size_t i = 0; i < t->log->source_count; i++)
         if (2 * (int64_t)t->log->sources[i].error > t->slack)
             t->slack = 2 * (int64_t)t->log->sources[i].error;
+    if (st == XY_OK)
+        st = find_busy(t);
     if (st == XY_OK)
         st = add_ranks(t);
     if (st == XY_OK)
@@ -827,7 +887,8 @@ xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
                     .calls = XY_VEC_INIT(timeline_call_t),
                     .waits = XY_VEC_INIT(timeline_wait_t),
                     .meetings = XY_VEC_INIT(timeline_meeting_t),
-                    .entries = XY_VEC_INIT(timeline_entry_t)};
+                    .entries = XY_VEC_INIT(timeline_entry_t),
+                    .busy = XY_VEC_INIT(timeline_busy_t)};
     xy_status_t st;
 
     for (size_t i = 0; i < log->step_count; i++)

@@ -57,6 +57,12 @@ typedef struct {
     uint32_t rank;
 } timeline_entry_t;
 
+/* A rank computes on a core. */
+typedef struct {
+    int64_t start, end;
+    uint32_t core, rank;
+} timeline_busy_t;
+
 typedef struct {
     const xy_trace_log_t *log;
     xy_profile_t *profile;
@@ -66,6 +72,7 @@ typedef struct {
     xy_vec_t calls, waits; /* by rank, in the order of time */
     xy_vec_t meetings;
     xy_vec_t entries;   /* by meeting, in the order of time */
+    xy_vec_t busy;      /* by core, in the order of time */
     int64_t *sent;      /* [message]: when, and */
     int64_t *received;  /* ... when the call began that received it */
     size_t *meeting_of; /* [step] */

@@ -187,6 +187,12 @@ def check_cores(report):
     for name in ("load_balance", "parallel"):
         assert abs(whole[name] - traced[name]) < 0.02, (name, whole, traced)
     assert whole["load_balance"] < 0.8, whole
+    # Rank 2 comes last, because rank 3 has their core.
+    found = json.loads(report.read(report.work / "slow.xyt", "--json").stdout)
+    check_sums(found)
+    check_path(found)
+    assert "rank 3 computes 3 times as long" in found["finding"], found["finding"]
+    assert 0.1 < found["core"] / found["waiting"] < 0.4, found
 
 
 def check_progress(report):
