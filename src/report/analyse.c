@@ -230,8 +230,8 @@ static void find_edges(const xy_analysis_t *a, passing_t *t)
 }
 
 /* A rank waits for another one as long as that one works longer than it, and waits longer than it
- * for third ones. The latter part is passed on. A profile has no order of events, so that this is
- * said of the whole run. */
+ * for third ones. The latter part is passed on. A profile has no order of events, so that the whole
+ * run is compared. */
 static void find_kept(const xy_analysis_t *a, const passing_t *t)
 {
     for (size_t i = 0; i < t->count; i++) {

@@ -18,7 +18,10 @@ typedef struct {
     uint32_t members;
 } timeline_call_t;
 
-enum { TIMELINE_ROOTS = 4 };
+enum {
+    TIMELINE_ROOTS = 4,
+    TIMELINE_EAGER = 16 << 10, /* larger messages wait for their receive */
+};
 
 /* A cause of a wait: the rank works, up to a call that it enters at `end` at the latest. */
 typedef struct {
@@ -99,6 +102,11 @@ bool timeline_completes(const char *function);
 /* When what a step of a call needs of others was there: the send of what it receives, the last
  * member of a collective; INT64_MAX: it needs nothing. */
 int64_t timeline_ready(const timeline_t *t, size_t step);
+
+/* The site of the call that a rank enters at `time`, or is in. */
+uint32_t timeline_site_at(const timeline_t *t, uint32_t rank, int64_t time);
+/* Find the causes of all waits, which are known: their roots. ENOMEM in silence. */
+xy_status_t timeline_find_causes(timeline_t *t);
 
 /* Fill profile->insight, when calls and waits are known. ENOMEM in silence. */
 xy_status_t timeline_find_insight(timeline_t *t);

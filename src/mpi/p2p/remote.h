@@ -33,7 +33,6 @@
 #include <string.h>
 
 #include "mpi/p2p/message.h"
-#include "mpi/runtime/account.h"
 #include "net/net.h"
 
 typedef enum {
