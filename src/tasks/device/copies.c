@@ -6,22 +6,10 @@
  */
 #include "tasks/device/device_internal.h"
 
-static void announce(device_tasks_t *e, int32_t gpu, int32_t data)
-{
-    if (e->policy->arrived != NULL)
-        e->policy->arrived(e->state, gpu + 1, data);
-}
-
-static void observe(device_tasks_t *e, int32_t gpu)
-{
-    if (e->is_recording)
-        device_record_memory(e, gpu);
-}
-
 static void set_home(device_tasks_t *e, int32_t data, bool is_here)
 {
     e->homes[data].is_here = is_here;
-    e->home_states[data] = is_here ? XY_TASK_HERE : 0;
+    e->base.states[0][data] = is_here ? XY_TASK_HERE : 0;
 }
 
 /* ---- Buffers ---- */
@@ -39,8 +27,8 @@ uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes)
 {
     uint64_t largest = 1, part, more = 2 * (uint64_t)e->how->params.look_ahead;
 
-    for (int32_t d = 0; d < e->data_count; d++)
-        largest = device_bytes(e, d) > largest ? device_bytes(e, d) : largest;
+    for (int32_t d = 0; d < e->base.data_count; d++)
+        largest = e->base.bytes[d] > largest ? e->base.bytes[d] : largest;
     part = bytes / RESERVED / largest;
     if (part <= RESERVED)
         return part * largest;
@@ -118,13 +106,14 @@ static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
     device_memory_t *m = &e->devices[gpu];
     xy_status_t st;
 
-    if (m->space.copies[data].is_allocated)
+    if (m->space->copies[data].is_allocated)
         return XY_OK;
-    st = buffer_take(m, device_bytes(e, data), &m->buffers[data]);
+    st = buffer_take(m, e->base.bytes[data], &m->buffers[data]);
     if (st != XY_OK)
         return st;
-    xy_task_memory_take(&m->space, data, device_bytes(e, data));
-    observe(e, gpu);
+    xy_task_memory_take(m->space, data, e->base.bytes[data]);
+    if (e->is_recording)
+        device_record_memory(e, gpu);
     return XY_OK;
 }
 
@@ -136,24 +125,24 @@ static void set_early(device_memory_t *m, int32_t data, bool is_early)
 
 /* There is always a place to keep it: twice as many as there are data, half of them for those that
  * are kept already. */
-static void release(device_tasks_t *e, int32_t gpu, int32_t data)
+static void given(xy_task_engine_t *base, int32_t memory, int32_t data)
 {
-    device_memory_t *m = &e->devices[gpu];
+    device_tasks_t *e = device_of(base);
+    device_memory_t *m = &e->devices[memory - 1];
 
-    if (!xy_task_memory_give(&m->space, data, device_bytes(e, data)))
-        return;
     (void)xy_vec_append(&m->kept, &m->buffers[data]);
     set_early(m, data, false);
-    observe(e, gpu);
+    if (e->is_recording)
+        device_record_memory(e, memory - 1);
 }
 
 /* Of the one size that all data have; 0: they have several. */
 static uint64_t one_size(const device_tasks_t *e)
 {
-    for (int32_t d = 1; d < e->data_count; d++)
-        if (device_bytes(e, d) != device_bytes(e, 0))
+    for (int32_t d = 1; d < e->base.data_count; d++)
+        if (e->base.bytes[d] != e->base.bytes[0])
             return 0;
-    return e->data_count > 0 ? device_bytes(e, 0) : 0;
+    return e->base.data_count > 0 ? e->base.bytes[0] : 0;
 }
 
 /* Buffers for changed data, beside the memory that policies know of: one for each task of a launch,
@@ -188,7 +177,7 @@ xy_status_t device_take_row(device_tasks_t *e, device_memory_t *m)
     int32_t spares = count_spares(e, m);
     xy_status_t st;
 
-    count = count < (uint64_t)e->data_count ? count : (uint64_t)e->data_count;
+    count = count < (uint64_t)e->base.data_count ? count : (uint64_t)e->base.data_count;
     if (count == 0 || (spares > 0 && bytes != e->how->exchange_bytes))
         return take_spares(m, e->how->exchange_bytes, spares);
     m->row = xy_calloc(count + (uint64_t)spares, sizeof(*m->row));
@@ -216,16 +205,14 @@ void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
     }
     for (int32_t i = 0; i < m->spare_count; i++)
         xy_gpu_memory_give(m->gpu, m->spares[i]);
-    for (int32_t d = 0;
-         m->row == NULL && m->buffers != NULL && m->space.copies != NULL && d < e->data_count; d++)
-        if (m->space.copies[d].is_allocated)
+    for (int32_t d = 0; m->row == NULL && m->buffers != NULL && d < e->base.data_count; d++)
+        if (m->space->copies[d].is_allocated)
             xy_gpu_memory_give(m->gpu, m->buffers[d].memory);
     for (size_t i = 0; i < m->kept.count; i++)
         xy_gpu_memory_give(m->gpu, XY_VEC_AT(&m->kept, buffer_t, i).memory);
     xy_vec_cleanup(&m->kept);
     xy_free(m->buffers);
     xy_free(m->is_early);
-    xy_task_memory_cleanup(&m->space);
 }
 
 /* ---- Loads and stores ---- */
@@ -237,7 +224,6 @@ static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
     lane_t *lane = &m->lanes[LANE_STORE];
     buffer_t *b = &m->buffers[data];
     home_t *home = &e->homes[data];
-    uint64_t bytes = device_bytes(e, data);
     xy_status_t st = device_lane_after(lane, b->used);
 
     if (st == XY_OK)
@@ -254,8 +240,7 @@ static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
         st = device_lane_end(lane, &data, 1, &b->stored);
     home->written = b->stored;
     set_home(e, data, true);
-    e->result.stores++;
-    e->result.bytes_stored += bytes;
+    xy_task_engine_count(&e->base, data, gpu + 1, 0);
     return st;
 }
 
@@ -264,7 +249,7 @@ static int32_t owner_of(const device_tasks_t *e, int32_t data)
 {
     int32_t gpu = 0;
 
-    while (e->devices[gpu].space.states[data] != XY_TASK_HERE && gpu < e->how->gpu_count - 1)
+    while (e->devices[gpu].space->states[data] != XY_TASK_HERE && gpu < e->how->gpu_count - 1)
         gpu++;
     return gpu;
 }
@@ -273,7 +258,7 @@ static int32_t owner_of(const device_tasks_t *e, int32_t data)
 static bool has_value(const device_tasks_t *e, int32_t data)
 {
     return e->homes[data].is_here ||
-           e->devices[owner_of(e, data)].space.states[data] == XY_TASK_HERE;
+           e->devices[owner_of(e, data)].space->states[data] == XY_TASK_HERE;
 }
 
 static xy_status_t bring_home(device_tasks_t *e, int32_t data)
@@ -288,7 +273,6 @@ static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
     lane_t *lane = &m->lanes[LANE_LOAD];
     buffer_t *b = &m->buffers[data];
     home_t *home = &e->homes[data];
-    uint64_t bytes = device_bytes(e, data);
     xy_status_t st = bring_home(e, data);
 
     if (st == XY_OK)
@@ -308,47 +292,27 @@ static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
         st = device_wait(home->read);
     if (!home->is_staged)
         home->read = b->loaded;
-    m->space.states[data] = XY_TASK_HERE;
-    announce(e, gpu, data);
-    e->result.loads++;
-    e->result.bytes_loaded += bytes;
+    m->space->states[data] = XY_TASK_HERE;
+    xy_task_engine_announce(&e->base, gpu + 1, data);
+    xy_task_engine_count(&e->base, data, 0, gpu + 1);
     return st;
 }
 
 /* ---- Room ---- */
 
-static bool is_free_for_policy(const void *arg, int32_t data)
-{
-    return xy_task_memory_is_free(arg, data);
-}
-
-typedef struct {
-    device_tasks_t *e;
-    int32_t gpu;
-} asked_t;
-
-static bool is_sole(const device_tasks_t *e, int32_t gpu, int32_t data)
-{
-    if (e->homes[data].is_here)
-        return false;
-    for (int32_t g = 0; g < e->how->gpu_count; g++)
-        if (g != gpu && e->devices[g].space.states[data] == XY_TASK_HERE)
-            return false;
-    return true;
-}
-
 static bool is_scrap(const device_tasks_t *e, int32_t data)
 {
-    return xy_graph_data_at(e->graph, data)->is_scrap && e->how->stop == NULL;
+    return xy_graph_data_at(e->base.graph, data)->is_scrap && e->how->stop == NULL;
 }
 
 /* Nobody will read what it holds: the next task that uses it writes it, or there is none and it is
  * not wanted in the end. A run that may be stopped before that keeps all. */
-static bool is_dead(device_tasks_t *e, int32_t data)
+static bool is_dead(xy_task_engine_t *base, int32_t data)
 {
-    int64_t next = xy_task_uses_next(&e->uses, data, e->is_over);
+    device_tasks_t *e = device_of(base);
+    int64_t next = xy_task_uses_next(&e->base.uses, data, e->base.is_over);
     const xy_access_t *a;
-    int32_t n = next == INT64_MAX ? 0 : xy_graph_accesses(e->graph, (xy_op_id_t)next, &a);
+    int32_t n = next == INT64_MAX ? 0 : xy_graph_accesses(e->base.graph, (xy_op_id_t)next, &a);
 
     if (next == INT64_MAX)
         return is_scrap(e, data);
@@ -358,33 +322,13 @@ static bool is_dead(device_tasks_t *e, int32_t data)
     return false;
 }
 
-static bool ask_dirty(const void *arg, int32_t data)
+static void evicted(xy_task_engine_t *base, int32_t memory, int32_t data)
 {
-    const asked_t *asked = arg;
-
-    return is_sole(asked->e, asked->gpu, data) && !is_dead(asked->e, data);
+    if (device_of(base)->is_recording)
+        device_record_eviction(device_of(base), memory - 1, data);
 }
 
-static int64_t ask_next_use(const void *arg, int32_t data)
-{
-    const asked_t *asked = arg;
-    device_tasks_t *e = asked->e;
-
-    return xy_task_next_use(e->policy, e->state, &e->uses, e->is_over, asked->gpu + 1, data);
-}
-
-static int32_t choose_victim(device_tasks_t *e, int32_t gpu, bool is_prefetch)
-{
-    const xy_task_memory_t *space = &e->devices[gpu].space;
-    asked_t asked = {e, gpu};
-    int32_t data = -1;
-
-    if (e->policy->victim != NULL)
-        data = e->policy->victim(e->state, gpu + 1, is_prefetch, is_free_for_policy, space);
-    if (data < 0 && !is_prefetch)
-        data = xy_task_memory_victim(space, e->eviction, ask_dirty, ask_next_use, &asked);
-    return data;
-}
+const xy_task_driver_t device_driver = {.given = given, .evicted = evicted, .is_dead = is_dead};
 
 /* *is_made_p: there is room for so many bytes. */
 static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, bool is_prefetch,
@@ -394,19 +338,16 @@ static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, boo
     xy_status_t st = XY_OK;
 
     *is_made_p = false;
-    while (m->space.used + bytes > m->space.capacity) {
-        int32_t data = choose_victim(e, gpu, is_prefetch);
+    while (m->space->used + bytes > m->space->capacity) {
+        int32_t data = xy_task_engine_victim(&e->base, gpu + 1, is_prefetch);
 
         if (data < 0)
             return XY_OK;
-        if (is_sole(e, gpu, data) && !is_dead(e, data))
+        if (xy_task_engine_is_sole(&e->base, gpu + 1, data) && !is_dead(&e->base, data))
             st = store(e, gpu, data);
         if (st != XY_OK)
             return st;
-        e->result.evictions++;
-        if (e->is_recording)
-            device_record_eviction(e, gpu, data);
-        release(e, gpu, data);
+        xy_task_engine_evict(&e->base, gpu + 1, data);
     }
     *is_made_p = true;
     return XY_OK;
@@ -425,8 +366,8 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
     bool is_made = true;
     xy_status_t st = XY_OK;
 
-    if (!m->space.copies[a->data].is_allocated)
-        st = make_room(e, gpu, device_bytes(e, a->data), false, &is_made);
+    if (!m->space->copies[a->data].is_allocated)
+        st = make_room(e, gpu, e->base.bytes[a->data], false, &is_made);
     *is_there_p = is_made;
     if (st == XY_OK && !is_made && has_others)
         return XY_OK;
@@ -437,7 +378,7 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
                        a->data);
     if (st == XY_OK)
         st = allocate(e, gpu, a->data);
-    if (st == XY_OK && (a->mode & XY_ACCESS_READ) && m->space.states[a->data] != XY_TASK_HERE)
+    if (st == XY_OK && (a->mode & XY_ACCESS_READ) && m->space->states[a->data] != XY_TASK_HERE)
         st = load(e, gpu, a->data);
     if (st == XY_OK)
         st = device_lane_want(compute, b->loaded);
@@ -447,54 +388,29 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
     return st;
 }
 
-/* From now on no other copy is worth anything. */
-static void own(device_tasks_t *e, int32_t gpu, int32_t data)
-{
-    bool was_there = e->devices[gpu].space.states[data] != 0;
-
-    for (int32_t g = 0; g < e->how->gpu_count; g++)
-        if (g != gpu)
-            release(e, g, data);
-    set_home(e, data, false);
-    e->devices[gpu].space.states[data] = XY_TASK_HERE;
-    if (!was_there)
-        announce(e, gpu, data);
-}
-
-/* Room that was taken for what the task would have written holds nothing. */
-static void give_back(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
-{
-    device_memory_t *m = &e->devices[gpu];
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
-
-    xy_task_memory_let_go(&m->space, e->graph, op);
-    for (int32_t i = 0; i < n; i++)
-        if (m->space.states[a[i].data] == 0)
-            release(e, gpu, a[i].data);
-}
-
 xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op, bool has_others,
                           xy_gpu_memory_t *buffers, bool *is_there_p)
 {
     device_memory_t *m = &e->devices[gpu];
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
+    int32_t n = xy_graph_accesses(e->base.graph, op, &a);
     xy_status_t st = XY_OK;
 
     *is_there_p = true;
-    xy_task_memory_hold(&m->space, e->graph, op);
+    xy_task_memory_hold(m->space, e->base.graph, op);
     for (int32_t i = 0; i < n && st == XY_OK && *is_there_p; i++) {
         st = gather_one(e, gpu, &a[i], has_others, is_there_p);
         buffers[i] = m->buffers[a[i].data].memory;
     }
     if (!*is_there_p) {
-        give_back(e, gpu, op);
+        xy_task_engine_let_go(&e->base, gpu + 1, op);
         return st;
     }
     for (int32_t i = 0; i < n && st == XY_OK; i++)
-        if (a[i].mode & XY_ACCESS_WRITE)
-            own(e, gpu, a[i].data);
+        if (a[i].mode & XY_ACCESS_WRITE) {
+            xy_task_engine_own(&e->base, gpu + 1, a[i].data);
+            e->homes[a[i].data].is_here = false;
+        }
     return st;
 }
 
@@ -504,11 +420,11 @@ void device_exchange(device_tasks_t *e, int32_t gpu, xy_op_id_t op, int32_t n)
 {
     device_memory_t *m = &e->devices[gpu];
     const xy_access_t *a;
-    int32_t i = n < m->spare_count ? xy_graph_accesses(e->graph, op, &a) - 1 : -1;
+    int32_t i = n < m->spare_count ? xy_graph_accesses(e->base.graph, op, &a) - 1 : -1;
 
     for (; i >= 0; i--)
         if (a[i].mode == XY_ACCESS_READ_WRITE &&
-            device_bytes(e, a[i].data) == e->how->exchange_bytes) {
+            e->base.bytes[a[i].data] == e->how->exchange_bytes) {
             xy_gpu_memory_t changed = m->spares[n];
 
             m->spares[n] = m->buffers[a[i].data].memory;
@@ -521,15 +437,12 @@ void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket)
 {
     device_memory_t *m = &e->devices[gpu];
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
+    int32_t n = xy_graph_accesses(e->base.graph, op, &a);
 
-    xy_task_memory_let_go(&m->space, e->graph, op);
+    xy_task_engine_finished(&e->base, gpu + 1, op);
     for (int32_t i = 0; i < n; i++) {
         m->buffers[a[i].data].used = ticket;
         set_early(m, a[i].data, false);
-        xy_task_memory_touch(&m->space, a[i].data);
-        if ((a[i].mode & XY_ACCESS_WRITE) && --e->writers_left[a[i].data] == 0)
-            xy_task_memory_push_final(&m->space, a[i].data);
     }
 }
 
@@ -546,16 +459,16 @@ xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu, bool is_idle)
         most = (uint64_t)e->how->params.look_ahead;
     }
     for (; behind < most && st == XY_OK; behind++) {
-        int32_t data = e->policy->prefetch(e->state, gpu + 1);
+        int32_t data = e->base.policy->prefetch(e->base.state, gpu + 1);
         bool is_made;
 
-        if (data < 0 || m->space.states[data] != 0 || m->space.copies[data].is_allocated ||
+        if (data < 0 || m->space->states[data] != 0 || m->space->copies[data].is_allocated ||
             !has_value(e, data))
             return XY_OK;
-        if (!e->policy->is_evicting_for_prefetch &&
-            m->space.used + device_bytes(e, data) > m->space.capacity)
+        if (!e->base.policy->is_evicting_for_prefetch &&
+            m->space->used + e->base.bytes[data] > m->space->capacity)
             return XY_OK;
-        st = make_room(e, gpu, device_bytes(e, data), true, &is_made);
+        st = make_room(e, gpu, e->base.bytes[data], true, &is_made);
         if (st == XY_OK && !is_made)
             return XY_OK;
         if (st == XY_OK)
@@ -573,10 +486,10 @@ xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
     device_memory_t *m = &e->devices[gpu];
     xy_status_t st = XY_OK;
 
-    while (m->space.final.head >= 0 && st == XY_OK) {
-        int32_t data = xy_task_memory_pop_final(&m->space);
+    while (m->space->final.head >= 0 && st == XY_OK) {
+        int32_t data = xy_task_memory_pop_final(m->space);
 
-        if (m->space.states[data] == XY_TASK_HERE && !e->homes[data].is_here && !is_scrap(e, data))
+        if (m->space->states[data] == XY_TASK_HERE && !e->homes[data].is_here && !is_scrap(e, data))
             st = store(e, gpu, data);
     }
     return st;
@@ -621,9 +534,9 @@ void device_home_take(device_tasks_t *e, const xy_access_t *a, int32_t n, void *
         if (!(a[i].mode & XY_ACCESS_WRITE))
             continue;
         for (int32_t g = 0; g < e->how->gpu_count; g++)
-            release(e, g, a[i].data);
+            xy_task_engine_release(&e->base, g + 1, a[i].data);
         e->homes[a[i].data].is_here = false;
-        e->home_states[a[i].data] = XY_TASK_HERE; /* for policies: it is nowhere else */
+        e->base.states[0][a[i].data] = XY_TASK_HERE; /* for policies: it is nowhere else */
     }
 }
 
@@ -632,7 +545,7 @@ void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n)
     for (int32_t i = 0; i < n; i++)
         if (a[i].mode & XY_ACCESS_WRITE) {
             set_home(e, a[i].data, true);
-            e->writers_left[a[i].data]--;
+            e->base.writers_left[a[i].data]--;
         }
 }
 
@@ -640,7 +553,7 @@ xy_status_t device_flush(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;
 
-    for (int32_t d = 0; d < e->data_count && st == XY_OK; d++)
+    for (int32_t d = 0; d < e->base.data_count && st == XY_OK; d++)
         if (!is_scrap(e, d))
             st = bring_home(e, d);
     for (int32_t g = 0; g < e->how->gpu_count; g++)

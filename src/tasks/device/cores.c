@@ -175,7 +175,7 @@ enum { ENOUGH = 8 }; /* tasks of GPUs, to know; of a core one does */
 
 static double seconds_of(const device_tasks_t *e, xy_op_id_t op)
 {
-    double seconds = xy_graph_op(e->graph, op)->seconds;
+    double seconds = xy_graph_op(e->base.graph, op)->seconds;
 
     return seconds > 0 ? seconds : 1;
 }
@@ -190,7 +190,7 @@ static void set_speed(device_tasks_t *e)
         return;
     speed = c->work / c->seconds * g->seconds / g->work;
     for (int32_t i = 0; i < e->how->cores; i++)
-        e->speed[e->how->gpu_count + i] = speed;
+        e->base.speed[e->how->gpu_count + i] = speed;
 }
 
 void device_pace_core(device_tasks_t *e, const core_t *core)
@@ -205,7 +205,7 @@ void device_pace_core(device_tasks_t *e, const core_t *core)
  * one look to the next if it had something to do at the first. */
 void device_pace_gpus(device_tasks_t *e, uint64_t reached, uint64_t behind)
 {
-    double now = xy_now(), mean = e->seconds_left / (e->left > 0 ? e->left : 1);
+    double now = xy_now(), mean = e->seconds_left / (e->base.left > 0 ? e->base.left : 1);
 
     if (e->looked > 0) {
         e->gpu_pace.seconds += now - e->looked;
@@ -224,10 +224,10 @@ static bool is_known(const device_tasks_t *e, const core_t *core)
 
 bool device_core_helps(const device_tasks_t *e, const core_t *core)
 {
-    double mean = e->seconds_left / e->left, speed = e->speed[core->worker], all = 0;
+    double mean = e->seconds_left / e->base.left, speed = e->base.speed[core->worker], all = 0;
 
-    for (int32_t w = 0; w < e->workers; w++)
-        all += e->speed[w];
+    for (int32_t w = 0; w < e->base.worker_count; w++)
+        all += e->base.speed[w];
     return e->is_pressed || e->how->gpu_count == 0 ||
            (is_known(e, core) && mean / speed <= e->seconds_left / all);
 }

@@ -104,7 +104,7 @@ typedef struct {
 
 typedef struct {
     xy_gpu_device_t *gpu;
-    xy_task_memory_t space;
+    xy_task_memory_t *space;
     buffer_t *buffers; /* [data] of copies that are there */
     xy_vec_t kept;     /* of buffer_t, to be used again, the oldest first */
     /* [spare_count] Targets of tasks that change data. Only the stream of kernels uses them. */
@@ -198,38 +198,18 @@ typedef struct {
 } range_t;
 
 typedef struct device_tasks {
-    const xy_graph_t *graph;
+    xy_task_engine_t
+        base; /* worker w computes in memory w + 1, those behind the GPUs in memory 0 */
     const xy_task_device_t *how;
-    const xy_task_policy_t *policy;
-    const xy_task_eviction_t *eviction;
-    void *state; /* of the policy */
-    xy_task_view_t view;
-    xy_task_result_t result;
     bool is_recording;
     double start, now;
-    int32_t data_count, ops, left, most; /* most: accesses of a task */
-
-    /* The view of policies: worker w computes in memory w + 1, those behind the GPUs in memory
-     * 0. */
-    int32_t workers;
-    int32_t memory_count;
-    int32_t *memory_of;
-    double *speed, *latency, *rate;
-    uint64_t *capacity;
-    uint8_t **states;
-
-    uint8_t *home_states; /* [data] */
-    home_t *homes;        /* [data] */
-    range_t *pinned;      /* [pinned_count] for this run */
+    home_t *homes;   /* [data] */
+    range_t *pinned; /* [pinned_count] for this run */
     size_t pinned_count;
     uint64_t piece_bytes;     /* 0: nothing is staged */
     device_memory_t *devices; /* [GPUs] */
     const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
-    int32_t *waiting;         /* [operations of order] predecessors that are not over */
     post_t post;
-    int32_t *writers_left;    /* [data] */
-    bool *is_over;            /* [ops] */
-    xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
     xy_gpu_memory_t *buffers; /* [XY_TASK_BATCH_MAX][most] of the tasks that are launched */
     xy_vec_t records;         /* of record_t */
 
@@ -272,6 +252,7 @@ xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p);
 xy_status_t device_is_over(ticket_t ticket, bool *is_over_p);
 
 /* copies.c */
+extern const xy_task_driver_t device_driver;
 /* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. If other
  * tasks of its launch take the room that it needs, *is_there_p is false, and nothing is held. */
 xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op, bool has_others,
@@ -410,9 +391,9 @@ static inline xy_op_id_t device_node(const device_tasks_t *e, xy_op_id_t op)
     return e->how->share != NULL ? e->how->share->node_of[op] : op;
 }
 
-static inline uint64_t device_bytes(const device_tasks_t *e, int32_t data)
+static inline device_tasks_t *device_of(xy_task_engine_t *base)
 {
-    return xy_graph_data_at(e->graph, data)->bytes;
+    return (device_tasks_t *)base;
 }
 
 #endif

@@ -17,11 +17,11 @@ xy_status_t device_jobs_init(device_tasks_t *e)
 
     e->job_count = (int32_t)n;
     e->jobs = xy_calloc(n, sizeof(*e->jobs));
-    e->job_addresses = xy_calloc(n * (size_t)e->most, sizeof(*e->job_addresses));
+    e->job_addresses = xy_calloc(n * (size_t)e->base.most, sizeof(*e->job_addresses));
     if (e->jobs == NULL || e->job_addresses == NULL)
         return XY_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        e->jobs[i].addresses = e->job_addresses + i * (size_t)e->most;
+        e->jobs[i].addresses = e->job_addresses + i * (size_t)e->base.most;
     return XY_OK;
 }
 
@@ -44,7 +44,7 @@ xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy
     e->job_used++;
     if (core >= 0)
         e->cores[core].job = job;
-    job->count = xy_graph_accesses(e->graph, op, &job->accesses);
+    job->count = xy_graph_accesses(e->base.graph, op, &job->accesses);
     return device_home_ask(e, job->accesses, job->count);
 }
 

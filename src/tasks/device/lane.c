@@ -246,6 +246,6 @@ xy_status_t device_lane_after_wanted(lane_t *lane)
             st = device_lane_after(lane, ticket);
         is_waiting = is_waiting || lane->waited[k] > before;
     }
-    lane->engine->result.launches_waiting += is_waiting;
+    lane->engine->base.result.launches_waiting += is_waiting;
     return st;
 }

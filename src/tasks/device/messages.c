@@ -85,8 +85,8 @@ static xy_status_t over(device_tasks_t *e, int32_t message)
         device_record_message(e, message, e->post.start[message]);
     device_home_give(e, &a, 1);
     if (!m->is_send) {
-        e->result.messages++;
-        e->result.bytes_received += m->bytes;
+        e->base.result.messages++;
+        e->base.result.bytes_received += m->bytes;
         if (e->how->received != NULL && !e->post.is_passing)
             e->how->received(e->how->arg, m->data);
     }
@@ -193,8 +193,8 @@ static xy_status_t begin_passing(device_tasks_t *e)
         (void)sched_yield();
     }
     p->is_passing = true;
-    for (xy_op_id_t i = 0; i < e->ops && st == XY_OK; i++)
-        if (!e->is_over[i] && e->waiting[device_node(e, i)] == 0 &&
+    for (xy_op_id_t i = 0; i < e->base.ops && st == XY_OK; i++)
+        if (!e->base.is_over[i] && e->base.waiting[device_node(e, i)] == 0 &&
             xy_vec_append(&p->passed, &i) != XY_OK)
             st = xy_fail_memory("ending the run");
     return st;
@@ -205,7 +205,7 @@ xy_status_t device_messages_pass(device_tasks_t *e)
     xy_status_t st = begin_passing(e);
     bool is_moving = false;
 
-    while (st == XY_OK && e->left + e->post.left > 0) {
+    while (st == XY_OK && e->base.left + e->post.left > 0) {
         xy_vec_t *list = &e->post.passed;
 
         if (list->count == 0) {
@@ -213,7 +213,7 @@ xy_status_t device_messages_pass(device_tasks_t *e)
             continue;
         }
         list->count--;
-        e->left--;
+        e->base.left--;
         st = device_release(e, device_node(e, ((xy_op_id_t *)list->data)[list->count]));
     }
     return st;

@@ -43,14 +43,14 @@ xy_status_t device_pin(device_tasks_t *e)
 
     if (e->how->is_pinned || e->how->is_unpinned || e->how->gpu_count == 0)
         return XY_OK;
-    e->pinned = xy_calloc((size_t)e->data_count + 1, sizeof(*e->pinned));
+    e->pinned = xy_calloc((size_t)e->base.data_count + 1, sizeof(*e->pinned));
     if (e->pinned == NULL)
         return xy_fail_memory("preparing to run the tasks");
-    for (int32_t d = 0; d < e->data_count; d++) {
+    for (int32_t d = 0; d < e->base.data_count; d++) {
         uintptr_t from = (uintptr_t)e->homes[d].address;
 
-        if (from != 0 && device_bytes(e, d) > 0)
-            e->pinned[count++] = (range_t){from, from + device_bytes(e, d)};
+        if (from != 0 && e->base.bytes[d] > 0)
+            e->pinned[count++] = (range_t){from, from + e->base.bytes[d]};
     }
     count = device_ranges_merge(e->pinned, count, (uintptr_t)sysconf(_SC_PAGESIZE));
     for (size_t i = 0; i < count; i++) /* data that the driver cannot pin is staged */

@@ -21,7 +21,7 @@ void device_record_memory(device_tasks_t *e, int32_t gpu)
     double now = device_now(e) - e->start;
     record_t r = {.start = now,
                   .end = now,
-                  .used = e->devices[gpu].space.used,
+                  .used = e->devices[gpu].space->used,
                   .kind = RECORD_MEMORY,
                   .what = gpu + 1};
 
@@ -174,8 +174,8 @@ static void overlap(device_tasks_t *e, edge_t *edges, size_t n)
         if (i > 0 && edges[i].gpu == edges[i - 1].gpu) {
             double length = edges[i].at - edges[i - 1].at;
 
-            e->result.moving_seconds += moves > 0 ? length : 0;
-            e->result.hidden_seconds += moves > 0 && tasks > 0 ? length : 0;
+            e->base.result.moving_seconds += moves > 0 ? length : 0;
+            e->base.result.hidden_seconds += moves > 0 && tasks > 0 ? length : 0;
         }
         tasks += edges[i].tasks;
         moves += edges[i].moves;
@@ -199,7 +199,7 @@ static xy_status_t sum_up(device_tasks_t *e)
             continue;
         edges[n++] = (edge_t){r->start, gpu, is_task, !is_task};
         edges[n++] = (edge_t){r->end, gpu, is_task ? -1 : 0, is_task ? 0 : -1};
-        e->result.compute_bound += is_task ? (r->end - r->start) / e->workers : 0;
+        e->base.result.compute_bound += is_task ? (r->end - r->start) / e->base.worker_count : 0;
     }
     overlap(e, edges, n);
     xy_free(edges);
@@ -240,7 +240,7 @@ static void sort(device_tasks_t *e)
 
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer)
 {
-    double *ends = xy_calloc((size_t)e->workers, sizeof(*ends));
+    double *ends = xy_calloc((size_t)e->base.worker_count, sizeof(*ends));
     xy_status_t st;
 
     if (ends == NULL)

@@ -50,12 +50,12 @@ void device_stage_choose(device_tasks_t *e)
 {
     uint64_t largest = 0;
 
-    for (int32_t d = 0; d < e->data_count && is_worth_it(e); d++) {
+    for (int32_t d = 0; d < e->base.data_count && is_worth_it(e); d++) {
         home_t *home = &e->homes[d];
 
         home->is_staged = home->address != NULL && !is_pinned(e, (uintptr_t)home->address);
-        if (home->is_staged && device_bytes(e, d) > largest)
-            largest = device_bytes(e, d);
+        if (home->is_staged && e->base.bytes[d] > largest)
+            largest = e->base.bytes[d];
     }
     e->piece_bytes = e->how->piece_bytes > 0 ? e->how->piece_bytes : PIECE_BYTES;
     if (e->piece_bytes > largest)
@@ -144,7 +144,7 @@ xy_status_t device_copy_in(lane_t *lane, xy_gpu_memory_t to, int32_t data)
 {
     device_tasks_t *e = lane->engine;
     const char *home = e->homes[data].address;
-    uint64_t bytes = device_bytes(e, data), n;
+    uint64_t bytes = e->base.bytes[data], n;
     xy_status_t st = XY_OK;
 
     if (!e->homes[data].is_staged)
@@ -161,7 +161,7 @@ xy_status_t device_copy_in(lane_t *lane, xy_gpu_memory_t to, int32_t data)
         if (st == XY_OK)
             st = give(lane, p);
     }
-    e->result.bytes_staged += bytes;
+    e->base.result.bytes_staged += bytes;
     return st;
 }
 
@@ -169,7 +169,7 @@ xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from)
 {
     device_tasks_t *e = lane->engine;
     char *home = e->homes[data].address;
-    uint64_t bytes = device_bytes(e, data), n;
+    uint64_t bytes = e->base.bytes[data], n;
     xy_status_t st = XY_OK;
 
     if (!e->homes[data].is_staged)
@@ -184,6 +184,6 @@ xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from)
         if (st == XY_OK)
             st = give(lane, p);
     }
-    e->result.bytes_staged += bytes;
+    e->base.result.bytes_staged += bytes;
     return st;
 }

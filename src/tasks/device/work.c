@@ -17,11 +17,11 @@ static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
     if (device_is_stopped(e))
         return -1;
     e->now = start - e->start;
-    op = e->policy->pick(e->state, worker);
-    e->result.scheduling_seconds += xy_now() - begin;
+    op = e->base.policy->pick(e->base.state, worker);
+    e->base.result.scheduling_seconds += xy_now() - begin;
     e->picked += op >= 0;
     if (e->is_uneven && op >= 0)
-        e->devices[worker].given += xy_task_seconds(&e->view, op, worker);
+        e->devices[worker].given += xy_task_seconds(&e->base.view, op, worker);
     if (e->how->clock != NULL && op >= 0)
         *e->how->clock += e->how->decision_seconds;
     if (e->is_recording && op >= 0)
@@ -36,7 +36,7 @@ static xy_status_t announce(device_tasks_t *e, xy_op_id_t node)
     if (what < 0)
         return device_message_begin(e, -1 - what);
     if (!e->post.is_passing)
-        e->policy->ready(e->state, what);
+        e->base.policy->ready(e->base.state, what);
     else if (xy_vec_append(&e->post.passed, &what) != XY_OK)
         return xy_fail_memory("ending the run");
     return XY_OK;
@@ -49,24 +49,24 @@ xy_status_t device_release(device_tasks_t *e, xy_op_id_t node)
     xy_status_t st = XY_OK;
 
     for (int32_t i = 0; i < n && st == XY_OK; i++)
-        if (--e->waiting[after[i]] == 0)
+        if (--e->base.waiting[after[i]] == 0)
             st = announce(e, after[i]);
     return st;
 }
 
 xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
 {
-    double start = xy_now(), seconds = xy_graph_op(e->graph, op)->seconds;
+    double start = xy_now(), seconds = xy_graph_op(e->base.graph, op)->seconds;
     xy_status_t st;
 
-    e->is_over[op] = true;
-    e->left--;
+    e->base.is_over[op] = true;
+    e->base.left--;
     e->seconds_left -= seconds > 0 ? seconds : 1;
-    e->result.tasks++;
-    if (e->policy->done != NULL)
-        e->policy->done(e->state, worker, op);
+    e->base.result.tasks++;
+    if (e->base.policy->done != NULL)
+        e->base.policy->done(e->base.state, worker, op);
     st = device_release(e, device_node(e, op));
-    e->result.scheduling_seconds += xy_now() - start;
+    e->base.result.scheduling_seconds += xy_now() - start;
     return st;
 }
 
@@ -85,7 +85,7 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
     xy_status_t st = XY_OK;
 
     while (n < most && st == XY_OK && is_there) {
-        xy_gpu_memory_t *buffers = e->buffers + (size_t)n * (size_t)e->most;
+        xy_gpu_memory_t *buffers = e->buffers + (size_t)n * (size_t)e->base.most;
 
         st = device_gather(e, gpu, ops[n], n > 0, buffers, &is_there);
         kernels[n] = (xy_task_kernel_t){gpu, ops[n], lane->stream, buffers,
@@ -104,9 +104,9 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
     for (int32_t i = 0; i < n && st == XY_OK; i++) {
         device_exchange(e, gpu, ops[i], i);
         device_used(e, gpu, ops[i], ticket);
-        e->is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
+        e->base.is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
     }
-    e->result.launches++;
+    e->base.result.launches++;
     *done_p = n;
     return st;
 }
@@ -189,7 +189,7 @@ static xy_status_t has_room(device_tasks_t *e, int32_t gpu, bool *has_room_p)
  * happened. */
 static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
 {
-    uint64_t loads = e->result.loads;
+    uint64_t loads = e->base.result.loads;
     bool is_free;
     xy_status_t st = has_room(e, gpu, &is_free);
     xy_op_id_t op = st == XY_OK && is_free ? pick(e, gpu) : -1;
@@ -197,15 +197,15 @@ static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
     if (op >= 0)
         st = run_batch(e, gpu, op);
     else if (st == XY_OK)
-        st = xy_task_policy_end(e->policy, e->state, 0, e->ops);
+        st = xy_task_policy_end(e->base.policy, e->base.state, 0, e->base.ops);
     /* Decisions are ahead of the GPU, and so are the loads that they ask for: what is loaded even
      * earlier takes room from what is needed before it. Beside cores they are ahead by little. */
     if (st == XY_OK && (op < 0 || e->how->cores > 0 || e->how->params.look_ahead > 0) &&
-        e->policy->prefetch != NULL && e->left > 0)
+        e->base.policy->prefetch != NULL && e->base.left > 0)
         st = device_prefetch(e, gpu, op < 0);
-    if (st == XY_OK && e->policy->is_writing_early)
+    if (st == XY_OK && e->base.policy->is_writing_early)
         st = device_store_early(e, gpu);
-    *is_moving_p = *is_moving_p || op >= 0 || e->result.loads > loads;
+    *is_moving_p = *is_moving_p || op >= 0 || e->base.result.loads > loads;
     return st;
 }
 
@@ -255,7 +255,7 @@ static xy_status_t rest(device_tasks_t *e)
         e->is_pressed = true;
         return XY_OK;
     }
-    return xy_task_policy_end(e->policy, e->state, e->left, e->ops);
+    return xy_task_policy_end(e->base.policy, e->base.state, e->base.left, e->base.ops);
 }
 
 /* The GPU that has not had its turn in this round and is free first. */
@@ -279,7 +279,7 @@ static xy_status_t turns_uneven(device_tasks_t *e, bool *is_moving_p)
 
     for (int32_t g = 0; g < e->how->gpu_count; g++)
         e->devices[g].had_turn = false;
-    while (e->left > 0 && st == XY_OK && (gpu = first_free(e)) >= 0) {
+    while (e->base.left > 0 && st == XY_OK && (gpu = first_free(e)) >= 0) {
         uint64_t picked = e->picked;
         double since = e->devices[gpu].given;
 
@@ -306,11 +306,12 @@ static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
         st = device_messages_pump(e, is_moving_p);
     if (e->job_used > 0 && st == XY_OK)
         st = device_jobs_pump(e, is_moving_p);
-    for (int32_t i = 0; i < e->how->cores && e->left > 0 && st == XY_OK; i++)
+    for (int32_t i = 0; i < e->how->cores && e->base.left > 0 && st == XY_OK; i++)
         st = turn_core(e, &e->cores[i], is_moving_p);
     if (e->is_uneven && st == XY_OK)
         st = turns_uneven(e, is_moving_p);
-    for (int32_t g = 0; !e->is_uneven && g < e->how->gpu_count && e->left > 0 && st == XY_OK; g++)
+    for (int32_t g = 0; !e->is_uneven && g < e->how->gpu_count && e->base.left > 0 && st == XY_OK;
+         g++)
         st = turn(e, g, is_moving_p);
     if (*is_moving_p)
         e->is_pressed = false;
@@ -338,19 +339,19 @@ xy_status_t device_run(device_tasks_t *e)
     for (xy_op_id_t i = 0; i < xy_graph_ops(e->order) && st == XY_OK; i++)
         if (xy_graph_predecessors(e->order, i) == 0)
             st = announce(e, i);
-    while (e->left + e->post.left > 0 && st == XY_OK && !device_is_stopped(e)) {
+    while (e->base.left + e->post.left > 0 && st == XY_OK && !device_is_stopped(e)) {
         bool is_moving;
 
         st = round_of_all(e, &is_moving);
-        if (st == XY_OK && !is_moving && e->left + e->post.left > 0)
+        if (st == XY_OK && !is_moving && e->base.left + e->post.left > 0)
             st = rest(e);
     }
     if (st == XY_OK)
         st = end_jobs(e);
-    if (st == XY_OK && e->post.left + e->left > 0 && e->how->share != NULL)
+    if (st == XY_OK && e->post.left + e->base.left > 0 && e->how->share != NULL)
         st = device_messages_pass(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = device_lane_drain(&e->devices[g].lanes[LANE_COMPUTE]);
-    e->result.tasks_end = device_now(e) - e->start;
+    e->base.result.tasks_end = device_now(e) - e->start;
     return st == XY_OK ? device_flush(e) : st;
 }

@@ -5,7 +5,7 @@
  *
  *   exec.c    the platform that policies see, making and unmaking
  *   work.c    workers: taking, running and ending tasks
- *   copies.c  copies of data: who holds what, room, eviction, gathering
+ *   copies.c  copies of data: in caches, which are a model, and out of core
  *   place.c   data that exchange their addresses
  *   store.c   a file: threads that read and write, buffers
  *   record.c  what happens, kept until the end
@@ -14,12 +14,11 @@
 #define XY_TASKS_EXEC_EXEC_INTERNAL_H
 
 #include <pthread.h>
-#include <time.h>
 
 #include "fiber/fiber.h"
 #include "tasks/exec/exec.h"
 
-enum { EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64, EXEC_SPARES = 32 };
+enum { EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64, EXEC_SPARES = 32 };
 
 /* Something that happened, in seconds since the start. */
 typedef enum { EXEC_TASK, EXEC_TRANSFER, EXEC_MEMORY, EXEC_DECISION, EXEC_WAIT } exec_event_t;
@@ -55,12 +54,6 @@ typedef struct {
     int32_t task, worker;
     uint64_t ran;
 } exec_gate_t;
-
-typedef struct {
-    xy_task_memory_t space; /* `own` of a copy: out of core its buffer */
-    xy_task_gathering_t gathering;
-    int32_t prefetching;
-} exec_memory_t;
 
 typedef struct exec_tasks exec_tasks_t;
 
@@ -105,19 +98,11 @@ typedef struct {
 } exec_request_t;
 
 struct exec_tasks {
-    const xy_graph_t *graph;
+    xy_task_engine_t base; /* `own` of a copy: out of core its buffer */
     const xy_task_exec_t *how;
-    const xy_task_policy_t *policy;
-    const xy_task_eviction_t *eviction;
-    void *state; /* of the policy */
-    xy_task_view_t view;
-    xy_task_result_t result;
     xy_status_t status; /* the first failure */
     bool is_recording;  /* there is an observer */
     double start, now;
-    int32_t depth; /* of the pipelines */
-    int32_t data_count, ops, left;
-    int32_t most;    /* accesses of a task */
     int32_t running; /* workers that run tasks */
     int32_t idle;    /* workers that wait for a change */
     xy_pool_t *pool; /* of the workers */
@@ -125,20 +110,9 @@ struct exec_tasks {
     pthread_mutex_t lock;
     _Atomic uint32_t epoch; /* counts changes; read without the lock by idle workers */
 
-    /* The platform that policies see. */
-    int32_t worker_count, memory_count;
-    int32_t *memory_of;
-    double *speed, *latency, *rate;
-    uint64_t *capacity;
-    uint8_t **states;
-
-    exec_memory_t *memories;
     exec_worker_t *workers;
-    int32_t *waiting;        /* [ops] predecessors that the policy does not know to be over */
-    _Atomic int32_t *before; /* [ops] predecessors that are not over; without the lock */
-    int32_t *writers_left;   /* [data] */
-    bool *is_over;           /* [ops] */
-    xy_task_uses_t uses;     /* for belady-plan without a plan */
+    _Atomic int32_t *before; /* [ops] predecessors that are not over; without the lock. The policy
+                                may know of a predecessor before it is */
     exec_place_t *places;    /* [data]; NULL: they are not exchanged */
 
     /* Out of core. */
@@ -174,20 +148,14 @@ void exec_record_cleanup(exec_tasks_t *e);
 /* work.c */
 void exec_worker_main(void *arg); /* a fiber; the argument is its exec_worker_t */
 bool exec_poll(xy_worker_t *host);
-void exec_announce(exec_tasks_t *e, xy_op_id_t op);
 /* Wake all workers: something changed. */
 void exec_wake(exec_tasks_t *e);
 /* Remember the first failure; all workers then end. */
 void exec_fail(exec_tasks_t *e, xy_status_t status);
 
 /* copies.c */
-/* A task takes hold of its data in the memory of its worker, or lets go. */
-void exec_hold(exec_tasks_t *e, xy_task_slot_t *slot);
-/* Let the tasks of a memory gather what they miss, then prefetch, then store early. */
-void exec_pump(exec_tasks_t *e, int32_t memory);
-/* The task begins to write: no other copy is worth anything. */
-void exec_own(exec_tasks_t *e, int32_t memory, int32_t data);
-void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
+/* In core, and with a file. */
+extern const xy_task_driver_t exec_cache_driver, exec_store_driver;
 /* A request is complete. */
 void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
 /* All tasks are complete: ask for what is not at home to be brought there (see exec_store_stop). */
@@ -196,11 +164,11 @@ void exec_flush(exec_tasks_t *e);
 /* place.c */
 xy_status_t exec_places_init(exec_tasks_t *e); /* ENOMEM in silence */
 void exec_places_cleanup(exec_tasks_t *e);
-/* The task is ready: what it only writes is dead. */
-void exec_places_ready(exec_tasks_t *e, xy_op_id_t op);
-void exec_place_given_up(exec_tasks_t *e, int32_t memory, int32_t data);
+/* Functions of the driver. The task is ready: what it only writes is dead. */
+void exec_places_ready(xy_task_engine_t *base, xy_op_id_t op);
+void exec_place_given_up(xy_task_engine_t *base, int32_t memory, int32_t data);
 /* A task is about to write the datum, which the cache does not hold: find it a better place. */
-void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data);
+void exec_place_exchange(xy_task_engine_t *base, int32_t memory, int32_t data);
 /* The worker takes the task as the next of its batch. */
 void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op);
 /* May the task of this number in the batch begin? Without the lock. */
@@ -215,22 +183,14 @@ void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
 void *exec_buffer_take(exec_tasks_t *e, int32_t data);
 void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer);
 
-static inline uint64_t exec_bytes(const exec_tasks_t *e, int32_t data)
+static inline exec_tasks_t *exec_of(xy_task_engine_t *base)
 {
-    return xy_graph_data_at(e->graph, data)->bytes;
-}
-
-static inline double exec_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (exec_tasks_t *)base;
 }
 
 static inline bool exec_is_over(const exec_tasks_t *e)
 {
-    return e->left == 0 || e->status != XY_OK ||
+    return e->base.left == 0 || e->status != XY_OK ||
            (e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire));
 }
 

@@ -24,7 +24,7 @@ enum { NO_USER = -1, SEVERAL = -2 };
 
 void exec_places_cleanup(exec_tasks_t *e)
 {
-    for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
+    for (int32_t w = 0; e->workers != NULL && w < e->base.worker_count; w++)
         xy_free(e->workers[w].gates);
     xy_free(e->places);
 }
@@ -35,33 +35,36 @@ xy_status_t exec_places_init(exec_tasks_t *e)
     if (!e->how->is_exchanging || e->how->addresses == NULL || e->how->store != NULL ||
         e->how->stop != NULL)
         return XY_OK;
-    for (int32_t w = 0; w < e->worker_count; w++) {
-        size_t room = (size_t)EXEC_BATCH_MAX * (size_t)e->most;
+    for (int32_t w = 0; w < e->base.worker_count; w++) {
+        size_t room = (size_t)EXEC_BATCH_MAX * (size_t)e->base.most;
 
         e->workers[w].gates = xy_malloc(room * sizeof(*e->workers[w].gates));
         if (e->workers[w].gates == NULL)
             return XY_ENOMEM;
     }
-    e->places = xy_calloc((size_t)e->data_count + 1, sizeof(*e->places));
+    e->places = xy_calloc((size_t)e->base.data_count + 1, sizeof(*e->places));
     if (e->places == NULL)
         return XY_ENOMEM;
-    for (int32_t d = 0; d < e->data_count; d++)
+    for (int32_t d = 0; d < e->base.data_count; d++)
         e->places[d].user = NO_USER;
     return XY_OK;
 }
 
-void exec_places_ready(exec_tasks_t *e, xy_op_id_t op)
+void exec_places_ready(xy_task_engine_t *base, xy_op_id_t op)
 {
+    exec_tasks_t *e = exec_of(base);
     const xy_access_t *a;
-    int32_t n = e->places != NULL ? xy_graph_accesses(e->graph, op, &a) : 0;
+    int32_t n = e->places != NULL ? xy_graph_accesses(e->base.graph, op, &a) : 0;
 
     for (int32_t i = 0; i < n; i++)
         if (a[i].mode == XY_ACCESS_WRITE)
             e->places[a[i].data].is_dead = true;
 }
 
-void exec_place_given_up(exec_tasks_t *e, int32_t memory, int32_t data)
+void exec_place_given_up(xy_task_engine_t *base, int32_t memory, int32_t data)
 {
+    exec_tasks_t *e = exec_of(base);
+
     if (e->places != NULL && e->places[data].is_dead) {
         exec_worker_t *w = &e->workers[memory - 1];
 
@@ -75,8 +78,9 @@ static bool is_exchangeable(const exec_tasks_t *e, const exec_worker_t *w, int32
            (e->places[data].user == w->number || e->places[data].user == NO_USER);
 }
 
-void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data)
+void exec_place_exchange(xy_task_engine_t *base, int32_t memory, int32_t data)
 {
+    exec_tasks_t *e = exec_of(base);
     exec_worker_t *w = &e->workers[memory - 1];
 
     if (e->places == NULL || !is_exchangeable(e, w, data))
@@ -87,13 +91,13 @@ void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data)
         void *address = e->how->addresses[spare];
 
         if (spare == data || !is_exchangeable(e, w, spare) ||
-            exec_bytes(e, spare) != exec_bytes(e, data))
+            base->bytes[spare] != base->bytes[data])
             continue;
         e->how->addresses[spare] = e->how->addresses[data];
         e->how->addresses[data] = address;
         e->places[spare].user = w->number;
         e->places[spare].given = w->taken;
-        e->result.exchanges++;
+        e->base.result.exchanges++;
         return;
     }
 }
@@ -114,7 +118,7 @@ static void use(exec_tasks_t *e, exec_worker_t *w, const xy_access_t *a)
 void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
 {
     const xy_access_t *a;
-    int32_t n = e->places != NULL ? xy_graph_accesses(e->graph, op, &a) : 0;
+    int32_t n = e->places != NULL ? xy_graph_accesses(e->base.graph, op, &a) : 0;
 
     for (int32_t i = 0; i < n; i++)
         use(e, w, &a[i]);

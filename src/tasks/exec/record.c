@@ -45,7 +45,7 @@ static exec_record_t *last_of(const exec_log_t *log)
 void exec_record_begin(exec_worker_t *w)
 {
     if (w->begun == 0)
-        w->begun = exec_clock();
+        w->begun = xy_now();
 }
 
 /* Does `next` wait for nothing but `op`? */
@@ -53,7 +53,7 @@ static bool is_next_free(const exec_tasks_t *e, xy_op_id_t op, xy_op_id_t next)
 {
     int32_t before = atomic_load_explicit(&e->before[next], memory_order_acquire);
     const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(e->graph, op, &after);
+    int32_t n = xy_graph_successors(e->base.graph, op, &after);
 
     for (int32_t i = 0; i < n && before > 0; i++)
         before -= after[i] == next;
@@ -68,7 +68,7 @@ static bool is_next_free(const exec_tasks_t *e, xy_op_id_t op, xy_op_id_t next)
 void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_op_id_t next)
 {
     bool is_free = next >= 0 && is_next_free(e, op, next);
-    double now = exec_clock(), end = now - e->start;
+    double now = xy_now(), end = now - e->start;
     exec_record_t *r = append(&w->log, end);
 
     if (r != NULL)
@@ -114,8 +114,8 @@ void exec_record_memory(exec_tasks_t *e, int32_t memory)
     exec_record_t *r = append(&e->log, end);
 
     if (r != NULL)
-        *r = (exec_record_t){end, {.used = e->memories[memory].space.used}, EXEC_MEMORY, memory, 0,
-                             0};
+        *r = (exec_record_t){
+            end, {.used = e->base.memories[memory].space.used}, EXEC_MEMORY, memory, 0, 0};
 }
 
 /* ---- Afterwards ---- */
@@ -163,7 +163,7 @@ xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer)
     xy_status_t st = XY_OK;
     exec_log_t *log;
 
-    for (int32_t w = -1; w < e->worker_count && st == XY_OK; w++) {
+    for (int32_t w = -1; w < e->base.worker_count && st == XY_OK; w++) {
         log = w < 0 ? &e->log : &e->workers[w].log;
         st = log->is_cut ? XY_ENOMEM : XY_OK;
         if (st == XY_OK && peek(log) != NULL)
@@ -190,6 +190,6 @@ static void log_cleanup(exec_log_t *log)
 void exec_record_cleanup(exec_tasks_t *e)
 {
     log_cleanup(&e->log);
-    for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
+    for (int32_t w = 0; e->workers != NULL && w < e->base.worker_count; w++)
         log_cleanup(&e->workers[w].log);
 }

@@ -24,7 +24,7 @@ void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write)
 
 void *exec_buffer_take(exec_tasks_t *e, int32_t data)
 {
-    uint64_t bytes = exec_bytes(e, data);
+    uint64_t bytes = e->base.bytes[data];
     void *buffer = e->free_buffers;
 
     if (buffer != NULL && bytes == e->buffer_bytes) {
@@ -39,7 +39,7 @@ void *exec_buffer_take(exec_tasks_t *e, int32_t data)
 
 void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer)
 {
-    if (buffer == NULL || exec_bytes(e, data) != e->buffer_bytes) {
+    if (buffer == NULL || e->base.bytes[data] != e->buffer_bytes) {
         xy_free(buffer);
         return;
     }
@@ -70,7 +70,7 @@ static void fail_transfer(exec_tasks_t *e, const exec_request_t *r, int err)
 /* Without the lock: the copy is coming, or must not change. 0, an errno or SHORT_FILE. */
 static int transfer(const exec_tasks_t *e, const exec_request_t *r, char *buffer)
 {
-    uint64_t bytes = exec_bytes(e, r->data), offset = e->how->store->offset[r->data];
+    uint64_t bytes = e->base.bytes[r->data], offset = e->how->store->offset[r->data];
 
     for (uint64_t done = 0; done < bytes;) {
         off_t at = (off_t)(offset + done);
@@ -104,19 +104,19 @@ static void *store_main(void *arg)
         r = e->requests[e->request_first];
         e->request_first = (e->request_first + 1) % e->request_room;
         e->request_count--;
-        r.start = exec_clock() - e->start;
+        r.start = xy_now() - e->start;
         pthread_mutex_unlock(&e->lock);
-        err = transfer(e, &r, e->memories[1].space.copies[r.data].own);
+        err = transfer(e, &r, e->base.memories[1].space.copies[r.data].own);
         pthread_mutex_lock(&e->lock);
         e->in_flight--;
-        e->now = exec_clock() - e->start;
+        e->now = xy_now() - e->start;
         if (err != 0) {
             fail_transfer(e, &r, err);
             break;
         }
         exec_arrived(e, &r);
         if (!exec_is_over(e))
-            exec_pump(e, 1);
+            xy_task_engine_pump(&e->base, 1);
         exec_wake(e);
     }
     pthread_mutex_unlock(&e->lock);
@@ -129,14 +129,14 @@ static uint64_t largest_datum(const exec_tasks_t *e)
 {
     uint64_t largest = sizeof(void *);
 
-    for (int32_t d = 0; d < e->data_count; d++)
-        largest = exec_bytes(e, d) > largest ? exec_bytes(e, d) : largest;
+    for (int32_t d = 0; d < e->base.data_count; d++)
+        largest = e->base.bytes[d] > largest ? e->base.bytes[d] : largest;
     return largest;
 }
 
 xy_status_t exec_store_start(exec_tasks_t *e)
 {
-    e->request_room = e->data_count + 1;
+    e->request_room = e->base.data_count + 1;
     e->requests = xy_calloc((size_t)e->request_room, sizeof(*e->requests));
     if (e->requests == NULL)
         return xy_fail_memory("preparing to read the file");

@@ -11,7 +11,7 @@
 
 static void ring(exec_tasks_t *e, exec_wait_t what)
 {
-    for (int32_t w = 0; w < e->worker_count; w++)
+    for (int32_t w = 0; w < e->base.worker_count; w++)
         if (atomic_load_explicit(&e->workers[w].wait, memory_order_relaxed) == what)
             xy_worker_notify(e->workers[w].host);
 }
@@ -30,29 +30,18 @@ void exec_fail(exec_tasks_t *e, xy_status_t status)
     exec_wake(e);
 }
 
-void exec_announce(exec_tasks_t *e, xy_op_id_t op)
-{
-    exec_places_ready(e, op);
-    e->policy->ready(e->state, op);
-}
-
 /* Takes tasks from the policy until the pipeline of a worker is full; called under the lock. */
 static void feed(exec_tasks_t *e, exec_worker_t *w)
 {
-    exec_memory_t *m = &e->memories[w->memory];
-
-    while (w->pipeline.held < e->depth) {
-        xy_op_id_t op = e->policy->pick(e->state, w->number);
-        xy_task_slot_t *slot;
+    while (w->pipeline.held < e->base.depth) {
+        xy_op_id_t op = e->base.policy->pick(e->base.state, w->number);
 
         if (op < 0) {
-            if (xy_task_policy_is_faulty(e->policy, e->state))
+            if (xy_task_policy_is_faulty(e->base.policy, e->base.state))
                 exec_fail(e, XY_EINVAL);
             return;
         }
-        slot = xy_task_pipeline_take(&w->pipeline, op, w->number);
-        exec_hold(e, slot);
-        xy_task_gathering_add(&m->gathering, slot);
+        xy_task_engine_take(&e->base, &w->pipeline, op, w->number, w->memory);
     }
 }
 
@@ -60,7 +49,7 @@ static void feed(exec_tasks_t *e, exec_worker_t *w)
 static xy_task_slot_t *next_task(exec_tasks_t *e, exec_worker_t *w)
 {
     feed(e, w);
-    exec_pump(e, w->memory);
+    xy_task_engine_pump(&e->base, w->memory);
     return xy_task_pipeline_complete(&w->pipeline);
 }
 
@@ -70,7 +59,7 @@ static bool is_stuck(const exec_tasks_t *e)
 
     if (e->running > 0 || e->in_flight > 0)
         return false;
-    for (int32_t w = 0; w < e->worker_count; w++)
+    for (int32_t w = 0; w < e->base.worker_count; w++)
         if (e->workers[w].seen != epoch)
             return false;
     return true;
@@ -83,7 +72,7 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 
     w->seen = epoch;
     if (is_stuck(e)) {
-        exec_fail(e, xy_task_policy_end(e->policy, e->state, e->left, e->ops));
+        exec_fail(e, xy_task_policy_end(e->base.policy, e->base.state, e->base.left, e->base.ops));
         return;
     }
     e->idle++;
@@ -96,45 +85,24 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 
 static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
 {
-    return e->how->store != NULL       ? e->memories[w->memory].space.copies[data].own
+    return e->how->store != NULL       ? e->base.memories[w->memory].space.copies[data].own
            : e->how->addresses != NULL ? e->how->addresses[data]
-                                       : xy_graph_data_at(e->graph, data)->address;
+                                       : xy_graph_data_at(e->base.graph, data)->address;
 }
 
 /* Take its data: from now on no other worker may. It is the next of the batch. */
 static void begin(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 {
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
-    void **buffers = w->buffers + (ptrdiff_t)w->batch_count * e->most;
+    int32_t n = xy_graph_accesses(e->base.graph, slot->op, &a);
+    void **buffers = w->buffers + (ptrdiff_t)w->batch_count * e->base.most;
 
-    xy_task_gathering_remove(&e->memories[w->memory].gathering, slot);
     exec_places_use(e, w, slot->op);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++)
         buffers[i] = address(e, w, a[i].data);
-        if (a[i].mode & XY_ACCESS_WRITE)
-            exec_own(e, w->memory, a[i].data);
-    }
+    xy_task_engine_begin(&e->base, w->memory, slot);
     w->batch[w->batch_count++] = slot->op;
     w->taken++;
-}
-
-/* For the policy and the copies the task is complete. */
-static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
-{
-    xy_op_id_t op = slot->op;
-    const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(e->graph, op, &after);
-
-    xy_task_pipeline_free(&w->pipeline, slot);
-    e->is_over[op] = true;
-    e->left--;
-    exec_finished(e, w->memory, op);
-    if (e->policy->done != NULL)
-        e->policy->done(e->state, w->number, op);
-    for (int32_t i = 0; i < n; i++)
-        if (--e->waiting[after[i]] == 0)
-            exec_announce(e, after[i]);
 }
 
 /*
@@ -164,7 +132,7 @@ static int32_t take(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t **slot_p)
 
     *slot_p = NULL;
     w->batch_count = w->gate = w->gate_count = 0;
-    while (w->batch_count < want && e->left > 0) {
+    while (w->batch_count < want && e->base.left > 0) {
         xy_task_slot_t *slot = next_task(e, w);
 
         if (slot == NULL || e->status != XY_OK)
@@ -173,7 +141,7 @@ static int32_t take(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t **slot_p)
         if (want == 1)
             *slot_p = slot;
         else
-            end(e, w, slot);
+            xy_task_engine_end(&e->base, w->memory, &w->pipeline, slot);
     }
     if (w->batch_count > 0 && want > 1)
         exec_wake(e);
@@ -202,13 +170,13 @@ static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
 
     if (is_free(e, w, task))
         return;
-    start = exec_clock();
+    start = xy_now();
     w->awaited = task;
     atomic_store_explicit(&w->wait, EXEC_WAITS_FOR_TASKS, memory_order_relaxed);
     atomic_fetch_add(&e->blocked, 1); /* see release */
     xy_fiber_park();
     atomic_fetch_sub_explicit(&e->blocked, 1, memory_order_relaxed);
-    end = exec_clock();
+    end = xy_now();
     w->waited += end - start;
     if (e->is_recording)
         exec_record_pause(w, EXEC_WAIT, start - e->start, end - e->start);
@@ -218,7 +186,7 @@ static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
 static bool release_after(exec_tasks_t *e, xy_op_id_t op)
 {
     const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(e->graph, op, &after);
+    int32_t n = xy_graph_successors(e->base.graph, op, &after);
     bool is_awaited = false;
 
     for (int32_t i = 0; i < n; i++)
@@ -234,7 +202,7 @@ static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
         e->how->run(e->how->arg, turn);
         return;
     }
-    code = xy_graph_op(e->graph, turn->op)->code;
+    code = xy_graph_op(e->base.graph, turn->op)->code;
     code->run(turn->buffers, code->arg);
 }
 
@@ -270,7 +238,7 @@ static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start
 
     w->begun = 0;
     for (int32_t i = 0; i < n; i++) {
-        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers + (ptrdiff_t)i * e->most};
+        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers + (ptrdiff_t)i * e->base.most};
 
         wait_for_others(e, w, i);
         if (is_cancelled(e))
@@ -282,7 +250,7 @@ static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start
             exec_record_end(e, w, turn.op, next_in_batch(e, w, i, n));
         release(e, w, turn.op);
     }
-    w->ended = exec_clock();
+    w->ended = xy_now();
     busy = w->ended - start - (w->waited - waited);
     w->busy += busy;
     w->mean = w->mean > 0 ? 0.9 * w->mean + 0.1 * busy / n : busy / n;
@@ -321,21 +289,21 @@ void exec_worker_main(void *arg)
     exec_worker_t *w = arg;
     exec_tasks_t *e = w->engine;
 
-    w->ended = exec_clock();
+    w->ended = xy_now();
     pthread_mutex_lock(&e->lock);
     while (!exec_is_over(e)) {
         xy_task_slot_t *slot;
         double start;
         int32_t n;
 
-        e->now = exec_clock() - e->start;
+        e->now = xy_now() - e->start;
         n = take(e, w, &slot);
-        start = exec_clock();
-        e->result.scheduling_seconds += start - w->ended;
+        start = xy_now();
+        e->base.result.scheduling_seconds += start - w->ended;
         if (n == 0) {
             if (e->status == XY_OK)
                 wait_for_change(e, w);
-            pause_ended(e, w, EXEC_WAIT, exec_clock());
+            pause_ended(e, w, EXEC_WAIT, xy_now());
             continue;
         }
         pause_ended(e, w, EXEC_DECISION, start);
@@ -346,7 +314,7 @@ void exec_worker_main(void *arg)
         e->running--;
         if (slot != NULL) {
             e->now = w->ended - e->start;
-            end(e, w, slot);
+            xy_task_engine_end(&e->base, w->memory, &w->pipeline, slot);
             exec_wake(e);
         }
     }

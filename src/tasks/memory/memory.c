@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tasks/memory/memory.h"
+#include "tasks/memory/copies.h"
 
 #include <string.h>
 

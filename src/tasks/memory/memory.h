@@ -1,220 +1,139 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A memory and the copies of data in it, as both engines keep them: the copies present, the room
- * taken, their users, and the order of use. Engines decide when data move; this only keeps count.
+ * What every task engine does: it keeps the memories and the tasks that gather data in them, and
+ * asks the policy. What differs is a table, the driver: how data move, and what is counted.
  *
- *   xy_task_memory_t memory;
- *   xy_task_memory_init(&memory, data, capacity, 0);
- *   if (xy_task_memory_take(&memory, d, bytes)) ...     (room is taken now, and was not before)
- *   memory.states[d] = XY_TASK_HERE;
- *   xy_task_memory_hold(&memory, graph, op);            (what the task accesses stays)
- *   d = xy_task_memory_victim(&memory, eviction, is_dirty, next_use, arg);      (-1: none is free)
- *   xy_task_memory_give(&memory, d, bytes);
+ *   static const xy_task_driver_t driver = {.fetch = fetch, .write_back = write_back, ...};
+ *   xy_task_engine_t e = {.driver = &driver, .graph = graph, .memory_count = 2, ...};
+ *   st = xy_task_engine_init(&e, graph);
+ *   slot = xy_task_engine_take(&e, &pipeline, op, worker, memory);     (the policy named the task)
+ *   xy_task_engine_pump(&e, memory);                       (tasks get room, and ask for their data)
+ *   slot = xy_task_pipeline_complete(&pipeline);
+ *   xy_task_engine_begin(&e, memory, slot);                            (it writes now)
+ *   xy_task_engine_end(&e, memory, &pipeline, slot);                   (successors may be ready)
  *
- * A copy takes room from the moment it is asked for until it is given up. While tasks need it, it
- * is pinned. One that must be written back first is leaving: its room counts as used until then,
- * unless a task takes hold of it again. Not thread-safe. The functions called for each task are
- * inline.
+ * Drivers are src/tasks/exec (cores with modelled caches; a file as home), src/tasks/sim (links on
+ * the virtual clock) and src/tasks/device. That one gathers by itself: its streams put things in
+ * order, so that no task waits for data, and no room is being made. Not thread-safe.
  */
 #ifndef XY_TASKS_MEMORY_MEMORY_H
 #define XY_TASKS_MEMORY_MEMORY_H
 
-#include "tasks/memory/pipeline.h"
-#include "tasks/policy/policy.h"
+#include "tasks/memory/copies.h"
 
-/* A datum in a memory. */
+typedef struct xy_task_engine xy_task_engine_t;
+
+/* Functions may be NULL where it says so. */
 typedef struct {
-    int32_t prev, next; /* least recently used first */
-    int32_t pins;       /* tasks and transfers that need it here */
-    bool is_allocated;
-    bool is_evicting; /* goes when it is written back, unless a task takes hold of it */
-    bool is_writing;  /* a task changes it right now: it cannot be copied */
-    bool is_storing;  /* being written to a file: it must not change */
-    bool is_prefetch; /* being read from a file, and no task asked for it */
-    void *own;        /* of the engine: the transfer in progress, or the buffer */
-} xy_task_copy_t;
+    /* The copy has room now, or has none any more. */
+    void (*taken)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    void (*given)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    /* Bring a datum to a memory that has made room for it. */
+    void (*fetch)(xy_task_engine_t *e, int32_t memory, int32_t data, bool is_prefetch);
+    /* Evict the only copy that is current. true: the main memory knows it now. false: it leaves
+     * (xy_task_memory_leave) until it is written back. */
+    bool (*write_back)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    /* NULL: nothing to do. A copy was given up; a task gets room for what it only writes; a task
+     * may begin. */
+    void (*evicted)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    void (*overwrite)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    void (*ready)(xy_task_engine_t *e, xy_op_id_t op);
+    /* The datum is written: a transfer that brings an old value here is worth nothing. true: there
+     * is one, and the copy is given up when it arrives. NULL: there never is. */
+    bool (*is_overtaken)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    /* No task will read what is there. NULL: one may. */
+    bool (*is_dead)(xy_task_engine_t *e, int32_t data);
+    /* Data that are written no more go home while their way has nothing else to do. NULL: never. */
+    bool (*is_way_home_free)(const xy_task_engine_t *e, int32_t memory);
+    void (*send_home)(xy_task_engine_t *e, int32_t memory, int32_t data);
+    int32_t prefetch_max; /* data on their way at once that no task waits for */
+    bool is_spilling;     /* a memory without room takes what a task needs, as a cache does */
+    bool is_exact;        /* what is being copied must not be overwritten meanwhile */
+    bool is_timed;        /* count the time of each decision here: the engine does not time them */
+} xy_task_driver_t;
 
 typedef struct {
-    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
-    int32_t oldest, newest; /* of the copies, by use; linked where the rest of a copy is */
-    xy_task_list_t final;   /* data that no task will write any more */
-    xy_task_links_t final_links;
-    xy_task_copy_t *copies; /* [data] */
-    uint8_t *states;        /* [data]: XY_TASK_HERE, XY_TASK_COMING, 0 */
-} xy_task_memory_t;
+    xy_task_memory_t space; /* `own` of a copy belongs to the driver */
+    xy_task_gathering_t gathering;
+    int32_t prefetching; /* data on their way that no task waits for */
+} xy_task_engine_memory_t;
 
-/* All data in `state`. XY_ENOMEM (silent): may be cleaned up nevertheless. */
-xy_status_t xy_task_memory_init(xy_task_memory_t *memory, int32_t data, uint64_t capacity,
-                                uint8_t state);
-void xy_task_memory_cleanup(xy_task_memory_t *memory);
+/* The first member of an engine. */
+struct xy_task_engine {
+    const xy_task_driver_t *driver;
+    const xy_graph_t *graph;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    int32_t worker_count, memory_count;
+    int32_t depth; /* of the pipelines; 0: there are none */
+    int32_t data_count, ops, left;
+    int32_t most;                      /* accesses of a task, 1 at least */
+    xy_task_engine_memory_t *memories; /* [memory_count] */
+    uint64_t *bytes;                   /* [data] as the graph has them */
+    uint8_t **states;                  /* [memory_count]: for the view */
+    int32_t *waiting;                  /* [operations] predecessors still to end */
+    int32_t *writers_left;             /* [data] */
+    bool *is_over;                     /* [ops] */
+    xy_task_uses_t uses;               /* for belady-plan without a plan, and for is_dead */
+    /* The platform of the view, where the engine has to make one up. */
+    int32_t *memory_of;
+    double *speed, *latency, *rate;
+    uint64_t *capacity;
+};
 
-/* ---- The list of use ---- */
+/* Find policy and eviction (NULL: the usual ones), and count tasks and data of e->graph. */
+xy_status_t xy_task_engine_find(xy_task_engine_t *e, const char *policy, const char *eviction);
+/* Memories without a limit, all data in the main one, no task complete. `order` is the graph, or
+ * one that has its tasks and more. XY_ENOMEM (silent): may be cleaned up nevertheless. */
+xy_status_t xy_task_engine_init(xy_task_engine_t *e, const xy_graph_t *order);
+/* The arrays of a platform, all zero, and a view of them. XY_ENOMEM (silent). */
+xy_status_t xy_task_engine_init_platform(xy_task_engine_t *e);
+/* Also ends the policy. */
+void xy_task_engine_cleanup(xy_task_engine_t *e);
+/* Creates the policy, with alpha and beta 1 unless they are named; its time counts as decisions. */
+xy_status_t xy_task_engine_start(xy_task_engine_t *e, const xy_task_params_t *params);
 
-static inline void xy_task_memory_unlink(xy_task_memory_t *memory, int32_t data)
+/* A task takes hold of its data and begins to gather them. */
+xy_task_slot_t *xy_task_engine_take(xy_task_engine_t *e, xy_task_pipeline_t *pipeline,
+                                    xy_op_id_t op, int32_t worker, int32_t memory);
+/* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
+void xy_task_engine_pump(xy_task_engine_t *e, int32_t memory);
+/* It begins to write. */
+void xy_task_engine_begin(xy_task_engine_t *e, int32_t memory, const xy_task_slot_t *slot);
+/* It has ended. */
+void xy_task_engine_end(xy_task_engine_t *e, int32_t memory, xy_task_pipeline_t *pipeline,
+                        xy_task_slot_t *slot);
+/* The policy may pick the task. */
+void xy_task_engine_ready(xy_task_engine_t *e, xy_op_id_t op);
+
+/* Parts of these, for drivers. */
+/* The memory lets go of the data of a task that has run: they were used just now. */
+void xy_task_engine_finished(xy_task_engine_t *e, int32_t memory, xy_op_id_t op);
+/* It gives up what it gathered, and the room taken for data that hold nothing yet. */
+void xy_task_engine_let_go(xy_task_engine_t *e, int32_t memory, xy_op_id_t op);
+/* No other copy is worth anything. */
+void xy_task_engine_own(xy_task_engine_t *e, int32_t memory, int32_t data);
+/* Tell the policy that a copy is there, or on its way. */
+void xy_task_engine_announce(xy_task_engine_t *e, int32_t memory, int32_t data);
+void xy_task_engine_allocate(xy_task_engine_t *e, int32_t memory, int32_t data);
+void xy_task_engine_release(xy_task_engine_t *e, int32_t memory, int32_t data);
+/* Likewise, as an eviction. */
+void xy_task_engine_evict(xy_task_engine_t *e, int32_t memory, int32_t data);
+/* The datum to evict, by the policy or else by the eviction strategy; -1: there is none. */
+int32_t xy_task_engine_victim(xy_task_engine_t *e, int32_t memory, bool is_prefetch);
+/* Adds a transfer to the result. */
+void xy_task_engine_count(xy_task_engine_t *e, int32_t data, int32_t from, int32_t to);
+
+/* Is there no other copy that is current? */
+static inline bool xy_task_engine_is_sole(const xy_task_engine_t *e, int32_t memory, int32_t data)
 {
-    const xy_task_copy_t *c = &memory->copies[data];
-
-    if (c->prev >= 0)
-        memory->copies[c->prev].next = c->next;
-    else
-        memory->oldest = c->next;
-    if (c->next >= 0)
-        memory->copies[c->next].prev = c->prev;
-    else
-        memory->newest = c->prev;
-}
-
-static inline void xy_task_memory_link(xy_task_memory_t *memory, int32_t data)
-{
-    xy_task_copy_t *c = &memory->copies[data];
-
-    c->next = -1;
-    c->prev = memory->newest;
-    if (memory->newest >= 0)
-        memory->copies[memory->newest].next = data;
-    else
-        memory->oldest = data;
-    memory->newest = data;
-}
-
-/* It was used just now. */
-static inline void xy_task_memory_touch(xy_task_memory_t *memory, int32_t data)
-{
-    if (!memory->copies[data].is_allocated || memory->newest == data)
-        return;
-    xy_task_memory_unlink(memory, data);
-    xy_task_memory_link(memory, data);
-}
-
-/* ---- Taking and giving up ---- */
-
-/* false: it has its room already. */
-static inline bool xy_task_memory_take(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
-{
-    if (memory->copies[data].is_allocated)
-        return false;
-    memory->copies[data].is_allocated = true;
-    memory->used += bytes;
-    xy_task_memory_link(memory, data);
+    for (int32_t m = 0; m < e->memory_count; m++)
+        if (e->states[m][data] == XY_TASK_HERE && m != memory)
+            return false;
     return true;
-}
-
-/* It goes as soon as it is written back. */
-static inline void xy_task_memory_leave(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
-{
-    memory->copies[data].is_evicting = true;
-    memory->leaving += bytes;
-}
-
-static inline void xy_task_memory_stay(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
-{
-    if (!memory->copies[data].is_evicting)
-        return;
-    memory->copies[data].is_evicting = false;
-    memory->leaving -= bytes;
-}
-
-/* Whatever it was, it is not there any more. false: it had no room. */
-static inline bool xy_task_memory_give(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
-{
-    xy_task_memory_stay(memory, data, bytes);
-    memory->states[data] = 0;
-    if (!memory->copies[data].is_allocated)
-        return false;
-    memory->copies[data].is_allocated = false;
-    memory->used -= bytes;
-    xy_task_memory_unlink(memory, data);
-    return true;
-}
-
-/* ---- Tasks ---- */
-
-/* The data of the task stay in the memory, or need not any longer. */
-void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
-void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
-
-/* Data that no task will write any more, in the order in which that became known; -1: none. */
-static inline void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data)
-{
-    xy_task_list_push(&memory->final, &memory->final_links, data);
-}
-
-static inline int32_t xy_task_memory_pop_final(xy_task_memory_t *memory)
-{
-    return xy_task_list_pop(&memory->final, &memory->final_links);
-}
-
-/* Can the task run at all where its data must be in a memory of so many bytes, all at once? And
- * does it name each datum once? XY_EINVAL: no (said, with what to do). */
-xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t capacity);
-
-/* ---- Giving up ---- */
-
-/* Could a copy that has room, and so is in the list of use, go now? */
-static inline bool xy_task_memory_is_unused(const xy_task_memory_t *memory, int32_t data)
-{
-    const xy_task_copy_t *c = &memory->copies[data];
-
-    return c->pins == 0 && memory->states[data] == XY_TASK_HERE && !c->is_evicting &&
-           !c->is_storing;
-}
-
-/* Could it go now, as far as this memory is concerned? */
-static inline bool xy_task_memory_is_free(const xy_task_memory_t *memory, int32_t data)
-{
-    return memory->copies[data].is_allocated && xy_task_memory_is_unused(memory, data);
-}
-
-/* What only the engine knows: must a datum be written back before it goes, and when is it used
- * next? They are arguments, not members of a struct, so that constant ones are inlined: all data of
- * a memory may be asked about. */
-typedef bool (*xy_task_dirty_fn)(const void *arg, int32_t data);
-typedef int64_t (*xy_task_next_use_fn)(const void *arg, int32_t data);
-
-/* The one used latest from now. */
-static inline int32_t xy_task_memory_latest(const xy_task_memory_t *memory,
-                                            xy_task_next_use_fn next_use, const void *arg)
-{
-    int64_t latest = -1;
-    int32_t best = -1;
-
-    for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
-        int64_t use;
-
-        if (!xy_task_memory_is_unused(memory, d))
-            continue;
-        use = next_use(arg, d);
-        if (use > latest) {
-            latest = use;
-            best = d;
-        }
-    }
-    return best;
-}
-
-enum { XY_TASK_LOOKED_AT = 256 };
-
-/* The victim of the eviction; -1: nothing is free. */
-static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
-                                            const xy_task_eviction_t *eviction,
-                                            xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,
-                                            const void *arg)
-{
-    int32_t d = memory->oldest, best;
-
-    if (eviction->is_by_next_use)
-        return xy_task_memory_latest(memory, next_use, arg);
-    while (d >= 0 && !xy_task_memory_is_unused(memory, d))
-        d = memory->copies[d].next;
-    best = d;
-    if (!eviction->is_clean_first)
-        return best;
-    /* Most copies that were written are dirty, so that is asked first. A younger clean one is no
-     * better than a dirty one that is far older, and finding it takes as long as all else. */
-    for (int32_t i = 0; d >= 0 && i < XY_TASK_LOOKED_AT; i++, d = memory->copies[d].next)
-        if (!is_dirty(arg, d) && xy_task_memory_is_unused(memory, d))
-            return d;
-    return best;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tasks that a worker holds, as both engines keep them: each is in a slot, from the moment the
+ * The tasks that a worker holds, as engines keep them: each is in a slot, from the moment the
  * policy names it until it is complete, and gathers its data in the memory of the worker.
  *
  *   slot = xy_task_pipeline_take(&pipeline, op, worker);      (fewer than its depth are held)

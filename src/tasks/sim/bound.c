@@ -37,14 +37,14 @@ static void count_loads(sim_tasks_t *s)
 {
     const xy_access_t *a;
 
-    for (int32_t i = 0; i < s->ops; i++)
-        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--) {
+    for (int32_t i = 0; i < s->base.ops; i++)
+        for (int32_t k = xy_graph_accesses(s->base.graph, i, &a) - 1; k >= 0; k--) {
             int32_t d = a[k].data;
 
             if (s->must_load[d] != UNSEEN)
                 continue;
             s->must_load[d] = NO_LOAD;
-            if ((a[k].mode & XY_ACCESS_READ) && xy_graph_data_at(s->graph, d)->home == 0) {
+            if ((a[k].mode & XY_ACCESS_READ) && xy_graph_data_at(s->base.graph, d)->home == 0) {
                 s->must_load[d] = MUST_LOAD;
                 s->must_move += (double)sim_bytes(s, d);
             }
@@ -62,13 +62,13 @@ xy_status_t sim_bound_init(sim_tasks_t *s)
     is_both = find_rate(s);
     if (s->must_rate <= 0)
         return XY_OK;
-    s->must_load = xy_calloc((size_t)s->data_count + 1, sizeof(*s->must_load));
+    s->must_load = xy_calloc((size_t)s->base.data_count + 1, sizeof(*s->must_load));
     if (s->must_load == NULL)
         return XY_ENOMEM;
     if (is_both)
         count_loads(s);
-    for (int32_t d = 0; d < s->data_count; d++)
-        if (s->writers_left[d] > 0 && xy_graph_data_at(s->graph, d)->home == 0)
+    for (int32_t d = 0; d < s->base.data_count; d++)
+        if (s->base.writers_left[d] > 0 && xy_graph_data_at(s->base.graph, d)->home == 0)
             s->must_move += (double)sim_bytes(s, d);
     return XY_OK;
 }
@@ -82,8 +82,8 @@ void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
     if (t->from == 0 && s->must_load[t->data] == MUST_LOAD) {
         s->must_load[t->data] = NO_LOAD;
         s->must_move -= (double)sim_bytes(s, t->data);
-    } else if (t->to == 0 && s->writers_left[t->data] == 0 &&
-               xy_graph_data_at(s->graph, t->data)->home == 0) {
+    } else if (t->to == 0 && s->base.writers_left[t->data] == 0 &&
+               xy_graph_data_at(s->base.graph, t->data)->home == 0) {
         s->must_move -= (double)sim_bytes(s, t->data);
     }
 }
@@ -111,8 +111,8 @@ static uint64_t largest_of(const sim_tasks_t *s, xy_op_id_t op, xy_access_mode_t
     const xy_access_t *a;
     uint64_t most = 0;
 
-    for (int32_t k = xy_graph_accesses(s->graph, op, &a) - 1; k >= 0; k--)
-        if ((a[k].mode & mode) && xy_graph_data_at(s->graph, a[k].data)->home == 0 &&
+    for (int32_t k = xy_graph_accesses(s->base.graph, op, &a) - 1; k >= 0; k--)
+        if ((a[k].mode & mode) && xy_graph_data_at(s->base.graph, a[k].data)->home == 0 &&
             sim_bytes(s, a[k].data) > most)
             most = sim_bytes(s, a[k].data);
     return most;
@@ -126,15 +126,15 @@ double sim_bound_start(const sim_tasks_t *s)
 
     if (s->must_load == NULL)
         return end;
-    for (int32_t i = 0; i < s->ops; i++) {
+    for (int32_t i = 0; i < s->base.ops; i++) {
         const xy_op_id_t *list;
 
-        if (xy_graph_predecessors(s->graph, i) == 0) {
+        if (xy_graph_predecessors(s->base.graph, i) == 0) {
             double t = fastest(s, largest_of(s, i, XY_ACCESS_READ), false);
 
             before = before < 0 || t < before ? t : before;
         }
-        if (xy_graph_successors(s->graph, i, &list) == 0) {
+        if (xy_graph_successors(s->base.graph, i, &list) == 0) {
             double t = fastest(s, largest_of(s, i, XY_ACCESS_WRITE), true);
 
             after = after < 0 || t < after ? t : after;

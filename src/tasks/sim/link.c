@@ -35,8 +35,8 @@ static sim_transfer_t *way_next(sim_way_t *w)
 static void let_go(sim_tasks_t *s, sim_transfer_t *t)
 {
     s->under_way--;
-    s->memories[t->from].space.copies[t->data].pins--;
-    s->memories[t->to].prefetching -= t->is_prefetch ? 1 : 0;
+    s->base.memories[t->from].space.copies[t->data].pins--;
+    s->base.memories[t->to].prefetching -= t->is_prefetch ? 1 : 0;
     sim_memory_arrived(s, t);
     t->next = s->free_transfers;
     s->free_transfers = t;
@@ -80,11 +80,11 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
     else
         w->head[queue] = t;
     w->tail[queue] = t;
-    s->memories[from].space.copies[data].pins++;
-    s->memories[to].space.copies[data].own = t;
-    s->memories[to].space.states[data] = XY_TASK_COMING;
-    sim_memory_announce(s, to, data);
-    s->memories[to].prefetching += is_prefetch ? 1 : 0;
+    s->base.memories[from].space.copies[data].pins++;
+    s->base.memories[to].space.copies[data].own = t;
+    s->base.memories[to].space.states[data] = XY_TASK_COMING;
+    xy_task_engine_announce(&s->base, to, data);
+    s->base.memories[to].prefetching += is_prefetch ? 1 : 0;
     s->under_way++;
     way_start(s, way);
     return true;
@@ -97,24 +97,6 @@ bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to)
     return w->active == NULL && w->head[0] == NULL && w->head[1] == NULL;
 }
 
-/* Adds a transfer to the result. */
-static void count(sim_tasks_t *s, const sim_transfer_t *t)
-{
-    xy_task_result_t *r = &s->result;
-    uint64_t bytes = sim_bytes(s, t->data);
-
-    if (t->from == 0) {
-        r->loads++;
-        r->bytes_loaded += bytes;
-    } else if (t->to == 0) {
-        r->stores++;
-        r->bytes_stored += bytes;
-    } else {
-        r->peers++;
-        r->bytes_peer += bytes;
-    }
-}
-
 void sim_transfer_done(void *sim, xy_flow_t *flow)
 {
     sim_tasks_t *s = sim;
@@ -123,11 +105,11 @@ void sim_transfer_done(void *sim, xy_flow_t *flow)
 
     s->is_changed = true;
     s->ways[way].active = NULL;
-    s->result.makespan = s->clock.now;
+    s->base.result.makespan = s->clock.now;
     s->arrivals[t->to]++;
     sim_overlap(s, t->from, -1, 0);
     sim_overlap(s, t->to, -1, 0);
-    count(s, t);
+    xy_task_engine_count(&s->base, t->data, t->from, t->to);
     if (s->observer != NULL && s->observer->transfer != NULL)
         s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->clock.now);
     let_go(s, t);

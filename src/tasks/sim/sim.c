@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fiber/fiber.h"
 #include "tasks/sim/sim_internal.h"
 
 /* ---- Workers ---- */
@@ -11,14 +12,14 @@
 static void refuse(sim_tasks_t *s, sim_worker_t *w)
 {
     w->is_refused = true;
-    w->refused_tasks = s->result.tasks;
+    w->refused_tasks = s->base.result.tasks;
     w->refused_arrivals = s->arrivals[w->memory];
 }
 
 /* Nothing happened since the policy had no task for it that could have brought one. */
 static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
 {
-    return w->is_refused && w->refused_tasks == s->result.tasks &&
+    return w->is_refused && w->refused_tasks == s->base.result.tasks &&
            w->refused_arrivals == s->arrivals[w->memory];
 }
 
@@ -26,46 +27,51 @@ static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
 static void worker_feed(sim_tasks_t *s, int32_t worker)
 {
     sim_worker_t *w = &s->workers[worker];
-    sim_memory_t *m = &s->memories[w->memory];
 
-    if (is_still_refused(s, w))
-        return;
     w->is_refused = false;
-    while (w->pipeline.held < s->depth) {
-        xy_op_id_t op = s->policy->pick(s->state, worker);
-        xy_task_slot_t *slot;
+    while (w->pipeline.held < s->base.depth && !w->is_refused) {
+        xy_op_id_t op = s->base.policy->pick(s->base.state, worker);
 
-        if (op < 0) {
+        if (op < 0)
             refuse(s, w);
-            return;
-        }
-        slot = xy_task_pipeline_take(&w->pipeline, op, worker);
-        sim_memory_hold(s, slot);
-        xy_task_gathering_add(&m->gathering, slot);
+        else
+            xy_task_engine_take(&s->base, &w->pipeline, op, worker, w->memory);
     }
+}
+
+/* All workers that have room for a task, and have not been refused one just now. */
+static void feed(sim_tasks_t *s)
+{
+    double start = 0;
+
+    for (int32_t i = 0; i < s->platform->workers; i++) {
+        const sim_worker_t *w = &s->workers[i];
+
+        if (w->pipeline.held >= s->base.depth || is_still_refused(s, w))
+            continue;
+        if (start == 0)
+            start = xy_now();
+        worker_feed(s, i);
+    }
+    if (start != 0)
+        s->base.result.scheduling_seconds += xy_now() - start;
 }
 
 /* Starts the next task of an idle worker whose data are all present. */
 static void worker_start(sim_tasks_t *s, int32_t worker)
 {
     sim_worker_t *w = &s->workers[worker];
-    const xy_access_t *a;
-    int32_t n;
 
     if (w->running != NULL)
         return;
     w->running = xy_task_pipeline_complete(&w->pipeline);
     if (w->running == NULL)
         return;
-    xy_task_gathering_remove(&s->memories[w->memory].gathering, w->running);
-    n = xy_graph_accesses(s->graph, w->running->op, &a);
-    for (int32_t i = 0; i < n; i++)
-        if (a[i].mode & XY_ACCESS_WRITE)
-            sim_memory_own(s, w->memory, a[i].data);
+    xy_task_engine_begin(&s->base, w->memory, w->running);
     w->start = s->clock.now;
     sim_overlap(s, w->memory, 0, 1);
     xy_vclock_set(&s->clock, &w->event,
-                  s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
+                  s->clock.now + xy_task_seconds(&s->base.view, w->running->op, worker));
 }
 
 /* Ends the task of a worker and reports its successors as ready; an event of the clock. */
@@ -75,29 +81,17 @@ static void worker_due(xy_event_t *event)
     int32_t worker = event->index;
     sim_worker_t *w = &s->workers[worker];
     xy_op_id_t op = w->running->op;
-    const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(s->graph, op, &after);
-    double start;
+    xy_task_slot_t *slot = w->running;
 
     if (s->observer != NULL && s->observer->task != NULL)
         s->observer->task(s->observer->arg, worker, op, w->start, s->clock.now);
     s->is_changed = true;
     sim_overlap(s, w->memory, 0, -1);
-    xy_task_pipeline_free(&w->pipeline, w->running);
     w->running = NULL;
-    s->is_over[op] = true;
-    s->left--;
-    s->work_left -= xy_graph_op(s->graph, op)->seconds;
-    s->result.tasks++;
-    s->result.tasks_end = s->result.makespan = s->clock.now;
-    sim_memory_finished(s, w->memory, op);
-    start = sim_clock();
-    if (s->policy->done != NULL)
-        s->policy->done(s->state, worker, op);
-    for (int32_t i = 0; i < n; i++)
-        if (--s->waiting[after[i]] == 0)
-            s->policy->ready(s->state, after[i]);
-    s->result.scheduling_seconds += sim_clock() - start;
+    s->work_left -= xy_graph_op(s->base.graph, op)->seconds;
+    s->base.result.tasks++;
+    s->base.result.tasks_end = s->base.result.makespan = s->clock.now;
+    xy_task_engine_end(&s->base, w->memory, &w->pipeline, slot);
 }
 
 /* ---- Making and unmaking ---- */
@@ -105,14 +99,8 @@ static void worker_due(xy_event_t *event)
 /* Frees the simulation and its policy. */
 static void cleanup(sim_tasks_t *s)
 {
-    for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
-        xy_free(s->memories[m].gathering.slots);
-        xy_task_memory_cleanup(&s->memories[m].space);
-    }
-    s->policy->destroy(s->state);
-    xy_free(s->memories);
-    xy_free(s->bytes);
-    xy_free(s->states);
+    xy_task_engine_cleanup(&s->base);
+    xy_free(s->traffic);
     xy_free(s->arrivals);
     xy_free(s->workers);
     for (int32_t w = 0; s->ways != NULL && w < s->platform->memories * s->platform->memories; w++)
@@ -121,51 +109,25 @@ static void cleanup(sim_tasks_t *s)
     xy_flows_cleanup(&s->links);
     xy_vclock_cleanup(&s->clock);
     xy_arena_destroy(s->arena);
-    xy_free(s->waiting);
-    xy_free(s->writers_left);
-    xy_free(s->is_over);
-    xy_task_uses_cleanup(&s->uses);
     xy_free(s->must_load);
-}
-
-static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
-{
-    sim_memory_t *m = &s->memories[memory];
-    size_t slots = (size_t)s->platform->workers * (size_t)s->depth;
-
-    m->gathering.slots = xy_calloc(slots, sizeof(*m->gathering.slots));
-    if (m->gathering.slots == NULL ||
-        xy_task_memory_init(&m->space, s->data_count, s->platform->capacity[memory],
-                            memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
-        return XY_ENOMEM;
-    s->states[memory] = m->space.states;
-    return XY_OK;
 }
 
 /* Allocates memories, workers and links; cleanup() also frees a part of them. */
 static xy_status_t init_arrays(sim_tasks_t *s)
 {
-    size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
-    size_t data = (size_t)s->data_count + 1;
+    size_t memories = (size_t)s->platform->memories;
 
-    s->memories = xy_calloc(memories, sizeof(*s->memories));
-    s->bytes = xy_calloc(data, sizeof(*s->bytes));
-    s->states = xy_calloc(memories, sizeof(*s->states));
+    if (xy_task_engine_init(&s->base, s->base.graph) != XY_OK)
+        return XY_ENOMEM;
+    s->traffic = xy_calloc(memories, sizeof(*s->traffic));
     s->arrivals = xy_calloc(memories, sizeof(*s->arrivals));
     s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
     s->ways = xy_calloc(memories * memories, sizeof(*s->ways));
-    s->waiting = xy_calloc(ops, sizeof(*s->waiting));
-    s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
-    s->is_over = xy_calloc(ops, sizeof(*s->is_over));
-    if (s->memories == NULL || s->bytes == NULL || s->states == NULL || s->arrivals == NULL ||
-        s->workers == NULL || s->ways == NULL || s->waiting == NULL || s->writers_left == NULL ||
-        s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
+    if (s->traffic == NULL || s->arrivals == NULL || s->workers == NULL || s->ways == NULL ||
+        xy_arena_create(&s->arena) != XY_OK)
         return XY_ENOMEM;
-    for (int32_t d = 0; d < s->data_count; d++)
-        s->bytes[d] = xy_graph_data_at(s->graph, d)->bytes;
     for (int32_t m = 0; m < s->platform->memories; m++)
-        if (init_memory(s, m) != XY_OK)
-            return XY_ENOMEM;
+        s->base.memories[m].space.capacity = s->platform->capacity[m];
     for (int32_t w = 0; w < s->platform->memories * s->platform->memories; w++)
         xy_flow_path_init(&s->ways[w].path, &s->links, &s->platform->shared[w],
                           s->platform->shared[w] >= 0 ? 1 : 0, s->platform->rate[w]);
@@ -173,26 +135,19 @@ static xy_status_t init_arrays(sim_tasks_t *s)
                          s, sim_transfer_done);
 }
 
-/* Initializes the workers and counts predecessors, pending writes and work. */
+/* Initializes the workers and sums the work. */
 static void init_work(sim_tasks_t *s)
 {
-    const xy_access_t *a;
-
     for (int32_t w = 0; w < s->platform->workers; w++) {
         xy_event_init(&s->workers[w].event, worker_due, s, w);
         s->workers[w].memory = s->platform->memory_of[w];
         xy_task_pipeline_init(&s->workers[w].pipeline);
         s->speed += s->platform->speed[w];
     }
-    for (int32_t i = 0; i < s->ops; i++) {
-        s->work_left += xy_graph_op(s->graph, i)->seconds;
-        s->waiting[i] = xy_graph_predecessors(s->graph, i);
-        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
-            s->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
-    }
+    for (int32_t i = 0; i < s->base.ops; i++)
+        s->work_left += xy_graph_op(s->base.graph, i)->seconds;
     s->work = s->work_left;
-    s->result.compute_bound = s->work / s->speed;
-    s->left = s->ops;
+    s->base.result.compute_bound = s->work / s->speed;
 }
 
 /* Sets the view that the policy has of the simulation. */
@@ -200,14 +155,14 @@ static void init_view(sim_tasks_t *s)
 {
     const xy_task_platform_t *p = s->platform;
 
-    s->view = (xy_task_view_t){
-        .graph = s->graph,
+    s->base.view = (xy_task_view_t){
+        .graph = s->base.graph,
         .workers = p->workers,
         .memories = p->memories,
         .memory_of = p->memory_of,
         .speed = p->speed,
         .capacity = p->capacity,
-        .copies = (const uint8_t *const *)s->states,
+        .copies = (const uint8_t *const *)s->base.states,
         .transfer_latency = p->latency,
         .transfer_rate = p->rate,
         .arrivals = s->arrivals,
@@ -224,21 +179,21 @@ static xy_status_t check_homes(const sim_tasks_t *s)
         uint64_t bytes = 0, room = s->platform->capacity[m];
         char need[32], have[32];
 
-        for (int32_t d = 0; d < s->data_count; d++)
-            bytes += xy_graph_data_at(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
+        for (int32_t d = 0; d < s->base.data_count; d++)
+            bytes += xy_graph_data_at(s->base.graph, d)->home == m ? sim_bytes(s, d) : 0;
         if (room != 0 && bytes > room)
             return xy_fail(XY_EINVAL,
                            "the data placed in memory %d take %s, and it holds %s; place some "
                            "elsewhere, or give more memory",
                            m, xy_format_size(bytes, need), xy_format_size(room, have));
     }
-    for (int32_t d = 0; d < s->data_count; d++)
-        if (xy_graph_data_at(s->graph, d)->home < 0 ||
-            xy_graph_data_at(s->graph, d)->home >= s->platform->memories)
+    for (int32_t d = 0; d < s->base.data_count; d++)
+        if (xy_graph_data_at(s->base.graph, d)->home < 0 ||
+            xy_graph_data_at(s->base.graph, d)->home >= s->platform->memories)
             return xy_fail(
                 XY_EINVAL,
                 "datum %d is placed in memory %d; there are %d, and 0 is the main memory", d,
-                xy_graph_data_at(s->graph, d)->home, s->platform->memories);
+                xy_graph_data_at(s->base.graph, d)->home, s->platform->memories);
     return XY_OK;
 }
 
@@ -249,8 +204,8 @@ static xy_status_t check_times(const sim_tasks_t *s)
 
     for (int32_t w = 1; w < s->platform->workers; w++)
         slowest = fmin(slowest, s->platform->speed[w]);
-    for (int32_t i = 0; i < s->ops; i++)
-        work += xy_graph_op(s->graph, i)->seconds;
+    for (int32_t i = 0; i < s->base.ops; i++)
+        work += xy_graph_op(s->base.graph, i)->seconds;
     if (!isfinite(2 * work / slowest))
         return xy_fail(XY_EINVAL, "the total time of all tasks is too large");
     return XY_OK;
@@ -268,8 +223,8 @@ static xy_status_t check_sizes(const sim_tasks_t *s)
         if (capacity != 0 && capacity < room)
             room = capacity;
     }
-    for (int32_t i = 0; i < s->ops && st == XY_OK; i++)
-        st = xy_task_check_fits(s->graph, i, room);
+    for (int32_t i = 0; i < s->base.ops && st == XY_OK; i++)
+        st = xy_task_check_fits(s->base.graph, i, room);
     return st;
 }
 
@@ -278,16 +233,12 @@ static xy_status_t check_sizes(const sim_tasks_t *s)
 /* After whatever happened at this moment: take tasks, gather, start. */
 static void settle(sim_tasks_t *s)
 {
-    double start = sim_clock();
-
-    for (int32_t w = 0; w < s->platform->workers; w++)
-        worker_feed(s, w);
-    s->result.scheduling_seconds += sim_clock() - start;
+    feed(s);
     for (int32_t m = 0; m < s->platform->memories; m++)
-        sim_memory_pump(s, m);
+        xy_task_engine_pump(&s->base, m);
     for (int32_t w = 0; w < s->platform->workers; w++)
         worker_start(s, w);
-    if (s->left == 0)
+    if (s->base.left == 0)
         sim_memory_flush(s);
 }
 
@@ -318,31 +269,27 @@ static void moment_over(void *owner)
 /* Runs the simulation until all tasks are complete, or until a trial is cut short. */
 static xy_status_t run(sim_tasks_t *s)
 {
-    double start = sim_clock();
+    double start = xy_now();
 
-    for (xy_op_id_t i = 0; i < s->ops; i++)
-        if (s->waiting[i] == 0)
-            s->policy->ready(s->state, i);
-    s->result.scheduling_seconds += sim_clock() - start;
+    for (xy_op_id_t i = 0; i < s->base.ops; i++)
+        if (s->base.waiting[i] == 0)
+            s->base.policy->ready(s->base.state, i);
+    s->base.result.scheduling_seconds += xy_now() - start;
     s->clock.settle = moment_over;
     s->clock.owner = s;
     s->is_changed = true;
     moment_over(s);
     if (xy_vclock_run(&s->clock) != XY_OK)
         return xy_fail_memory("simulating the tasks");
-    return xy_task_policy_end(s->policy, s->state, s->is_cut ? 0 : s->left, s->ops);
+    return xy_task_policy_end(s->base.policy, s->base.state, s->is_cut ? 0 : s->base.left,
+                              s->base.ops);
 }
 
 /* Checks the graph, creates the policy and simulates the run. */
 static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
 {
-    xy_task_params_t params = how->params;
-    double start;
-    xy_status_t st;
+    xy_status_t st = init_arrays(s);
 
-    st = init_arrays(s);
-    if (st == XY_OK && s->eviction->is_by_next_use && s->policy->next_use == NULL)
-        st = xy_task_uses_init(&s->uses, s->graph);
     if (st != XY_OK)
         return xy_fail_memory("preparing the simulation");
     st = check_homes(s);
@@ -356,13 +303,9 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     init_work(s);
     if (sim_bound_init(s) != XY_OK)
         return xy_fail_memory("preparing the simulation");
-    s->result.bound = sim_bound_start(s);
+    s->base.result.bound = sim_bound_start(s);
     init_view(s);
-    params.alpha = params.alpha > 0 ? params.alpha : 1;
-    params.beta = params.beta > 0 ? params.beta : 1;
-    start = sim_clock();
-    st = xy_task_policy_create(s->policy, &s->view, &params, &s->state);
-    s->result.scheduling_seconds += sim_clock() - start;
+    st = xy_task_engine_start(&s->base, &how->params);
     if (st == XY_OK)
         st = run(s);
     return st;
@@ -373,9 +316,16 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
                          const xy_task_observer_t *observer, sim_trial_t *trial,
                          xy_task_result_t *result_p)
 {
-    sim_tasks_t s = {.graph = graph, .platform = platform, .observer = observer, .policy = policy};
-    xy_status_t st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : policy->eviction,
-                                           &s.eviction);
+    sim_tasks_t s = {.base = {.driver = &sim_driver,
+                              .graph = graph,
+                              .policy = policy,
+                              .worker_count = platform->workers,
+                              .memory_count = platform->memories,
+                              .depth = xy_task_pipeline_depth(policy, how->pipeline)},
+                     .platform = platform,
+                     .observer = observer,
+                     .trial = trial != NULL ? *trial : (sim_trial_t){0}};
+    xy_status_t st = xy_task_engine_find(&s.base, NULL, how->eviction);
 
     if (st != XY_OK)
         return st;
@@ -384,14 +334,7 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
             trial->is_whole = trial->is_done = true;
         return sim_run_ahead(graph, platform, how, policy, observer, result_p);
     }
-    s.result.policy = policy->name;
-    s.result.eviction = s.eviction->name;
-    s.result.extra_rounds = how->params.extra_rounds;
-    s.result.workers = platform->workers;
-    s.depth = xy_task_pipeline_depth(policy, how->pipeline);
-    s.ops = xy_graph_ops(graph);
-    s.data_count = xy_graph_data_count(graph);
-    s.trial = trial != NULL ? *trial : (sim_trial_t){0};
+    s.base.result.extra_rounds = how->params.extra_rounds;
     st = simulate(&s, how);
     cleanup(&s);
     if (st != XY_OK)
@@ -400,6 +343,6 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
         trial->is_whole = !s.is_cut;
         trial->is_done = !s.is_cut || s.trial.is_done;
     }
-    *result_p = s.result;
+    *result_p = s.base.result;
     return XY_OK;
 }

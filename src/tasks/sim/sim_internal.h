@@ -3,7 +3,7 @@
  * Shared by the files of the simulated task engine, a model on the virtual clock.
  *
  *   sim.c     workers
- *   copies.c  copies of data: who holds what, room, eviction
+ *   copies.c  copies of data: from where to where, and home at the end
  *   link.c    transfers: one at a time per way, ways that share a link share its rate
  *   bound.c   the lower bound of any schedule, from the current state
  *   choose.c  policies that are a choice among others
@@ -12,13 +12,9 @@
 #ifndef XY_TASKS_SIM_SIM_INTERNAL_H
 #define XY_TASKS_SIM_SIM_INTERNAL_H
 
-#include <time.h>
-
 #include "sim/sim.h"
 #include "tasks/memory/memory.h"
 #include "tasks/sim/sim.h"
-
-enum { PREFETCH_MAX = 2 };
 
 typedef struct sim_transfer {
     xy_flow_t flow; /* first: the clock hands it back */
@@ -36,13 +32,11 @@ typedef struct {
     sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
 } sim_way_t;
 
+/* Of a memory: transfers to and from it in progress, workers that compute. */
 typedef struct {
-    xy_task_memory_t space; /* `own` of a copy: the transfer that brings it, or NULL */
-    xy_task_gathering_t gathering;
-    int32_t prefetching;       /* transfers in progress that no task waits for */
-    int32_t moving, computing; /* transfers to and from it in progress, workers that compute */
-    double since;              /* when that last changed */
-} sim_memory_t;
+    int32_t moving, computing;
+    double since; /* when that last changed */
+} sim_traffic_t;
 
 typedef struct {
     xy_event_t event; /* the task that it runs ends */
@@ -65,39 +59,26 @@ typedef struct {
 } sim_trial_t;
 
 typedef struct {
-    const xy_graph_t *graph;
+    xy_task_engine_t base; /* `own` of a copy: the transfer that brings it, or NULL */
     const xy_task_platform_t *platform;
-    const xy_task_policy_t *policy;
-    const xy_task_eviction_t *eviction;
     const xy_task_observer_t *observer;
-    void *state; /* of the policy */
-    xy_task_view_t view;
-    xy_task_result_t result;
     xy_vclock_t clock;
     xy_flows_t links;              /* the links that ways share */
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
     uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: not needed */
-    int32_t depth;               /* of the pipelines */
-    int32_t data_count, ops, left;
     bool is_changed; /* in this moment: something that a policy or a memory could make use of */
     bool is_cut;
     sim_trial_t trial;
 
-    sim_memory_t *memories;
-    uint64_t *bytes;    /* [data] as the graph has them */
-    uint8_t **states;   /* [memories]: for the view */
-    uint64_t *arrivals; /* [memories] */
+    sim_traffic_t *traffic; /* [memories] */
+    uint64_t *arrivals;     /* [memories] */
     sim_worker_t *workers;
     sim_way_t *ways;
     sim_transfer_t *free_transfers;
-    xy_arena_t *arena;     /* of transfers */
-    int32_t under_way;     /* transfers */
-    int32_t flushed;       /* steps of bringing data home that began */
-    int32_t *waiting;      /* [ops] predecessors still to end */
-    int32_t *writers_left; /* [data] */
-    bool *is_over;         /* [ops] */
-    xy_task_uses_t uses;   /* for belady-plan without a plan */
+    xy_arena_t *arena; /* of transfers */
+    int32_t under_way; /* transfers */
+    int32_t flushed;   /* steps of bringing data home that began */
 } sim_tasks_t;
 
 /* link.c */
@@ -135,16 +116,8 @@ xy_status_t sim_platform_part(const xy_task_platform_t *whole, int32_t memories,
                               xy_task_platform_t **part_p);
 
 /* copies.c */
+extern const xy_task_driver_t sim_driver;
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
-/* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
-void sim_memory_pump(sim_tasks_t *s, int32_t memory);
-/* Tell the policy that a copy is there, or on its way. */
-void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data);
-/* A task in `memory` begins to write the datum: no other copy is worth anything. */
-void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
-/* A task takes hold of its data in the memory of its worker. */
-void sim_memory_hold(sim_tasks_t *s, xy_task_slot_t *slot);
-void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 /* Before the start: data are where they live. */
 void sim_memory_settle_in(sim_tasks_t *s);
 /* All tasks are complete: bring home what is not. To be called again whenever something arrived. */
@@ -153,13 +126,13 @@ void sim_memory_flush(sim_tasks_t *s);
 /* The use of a memory changes now: count how long transfers and tasks continued together. */
 static inline void sim_overlap(sim_tasks_t *s, int32_t memory, int32_t moving, int32_t computing)
 {
-    sim_memory_t *m = &s->memories[memory];
+    sim_traffic_t *m = &s->traffic[memory];
     double seconds = s->clock.now - m->since;
 
     if (memory == 0)
         return;
-    s->result.moving_seconds += m->moving > 0 ? seconds : 0;
-    s->result.hidden_seconds += m->moving > 0 && m->computing > 0 ? seconds : 0;
+    s->base.result.moving_seconds += m->moving > 0 ? seconds : 0;
+    s->base.result.hidden_seconds += m->moving > 0 && m->computing > 0 ? seconds : 0;
     m->since = s->clock.now;
     m->moving += moving;
     m->computing += computing;
@@ -167,21 +140,12 @@ static inline void sim_overlap(sim_tasks_t *s, int32_t memory, int32_t moving, i
 
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 {
-    return s->bytes[data];
+    return s->base.bytes[data];
 }
 
 static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    return s->memories[memory].space.copies[data].own;
-}
-
-/* Real time, to count what the policy costs. */
-static inline double sim_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return s->base.memories[memory].space.copies[data].own;
 }
 
 #endif
