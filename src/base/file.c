@@ -175,3 +175,30 @@ xy_status_t xy_file_read_known(const char *path, size_t limit, xy_head_fn check,
     close(fd);
     return st;
 }
+
+/* `at` -1: where the descriptor stands. */
+static int write_from(int fd, const char *bytes, size_t size, off_t at)
+{
+    while (size > 0) {
+        ssize_t n = at < 0 ? write(fd, bytes, size) : pwrite(fd, bytes, size, at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        bytes += n;
+        size -= (size_t)n;
+        at += at < 0 ? 0 : n;
+    }
+    return 0;
+}
+
+int xy_write_all(int fd, const void *bytes, size_t size)
+{
+    return write_from(fd, bytes, size, -1);
+}
+
+int xy_write_all_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    return write_from(fd, bytes, size, (off_t)offset);
+}

@@ -44,6 +44,11 @@ typedef xy_status_t (*xy_head_fn)(const char *path, const void *head, size_t siz
 xy_status_t xy_file_read_known(const char *path, size_t limit, xy_head_fn check, char **data_p,
                                size_t *size_p);
 
+/* Write all bytes to a descriptor where it stands, or at an offset; 0 or the errno of the write
+ * that failed. */
+int xy_write_all(int fd, const void *bytes, size_t size);
+int xy_write_all_at(int fd, const void *bytes, size_t size, uint64_t offset);
+
 typedef struct xy_out xy_out_t;
 xy_status_t xy_out_open(const char *path, xy_out_t **out_p);
 /* The same for a name that the user has not chosen, a file in a directory that was: a link of that

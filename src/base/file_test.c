@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
@@ -413,6 +414,46 @@ static void test_write_failures(void **state)
 }
 
 /* The disk is full: reported once at commit, whether little or much was written. */
+/* More than a pipe holds, so that writes are short; and at an offset, with what is around it kept.
+ */
+static void test_write_all(void **state)
+{
+    enum { BYTES = 300000 };
+    static char sent[BYTES], got[BYTES];
+    char text[8] = {0};
+    size_t n = 0;
+    int ends[2], fd;
+    pid_t child;
+
+    (void)state;
+    for (int i = 0; i < BYTES; i++)
+        sent[i] = (char)(i * 7 + i / 251);
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        _exit(xy_write_all(ends[1], sent, BYTES));
+    }
+    close(ends[1]);
+    for (ssize_t r; (r = read(ends[0], got + n, BYTES - n)) > 0;)
+        n += (size_t)r;
+    close(ends[0]);
+    assert_int_equal(n, BYTES);
+    assert_memory_equal(got, sent, BYTES);
+    assert_int_equal(waitpid(child, &fd, 0), child);
+    assert_int_equal(fd, 0);
+    fd = open("f", O_RDWR | O_CREAT, 0600);
+    assert_int_equal(xy_write_all(fd, "abcdef", 6), 0);
+    assert_int_equal(xy_write_all_at(fd, "XY", 2, 2), 0);
+    assert_int_equal(pread(fd, text, 8, 0), 6);
+    assert_string_equal(text, "abXYef");
+    close(fd);
+    assert_int_equal(xy_write_all(fd, "x", 1), EBADF);
+    fd = open("/dev/full", O_WRONLY);
+    assert_int_equal(xy_write_all(fd, "x", 1), ENOSPC);
+    close(fd);
+}
+
 static void test_full_disk(void **state)
 {
     static const size_t sizes[] = {1, 100000};
@@ -607,6 +648,7 @@ int main(void)
         IN_DIRECTORY(test_new_files_follow_no_links),
         IN_DIRECTORY(test_planted_links_are_refused),
         IN_DIRECTORY(test_write_failures),
+        IN_DIRECTORY(test_write_all),
         IN_DIRECTORY(test_full_disk),
         IN_DIRECTORY(test_early_failure_is_said),
         IN_DIRECTORY(test_descriptors_are_written_directly),

@@ -45,36 +45,21 @@ static bool has_end(int file)
            last == '\n';
 }
 
-/* Write all bytes; false if one write fails, with errno set. */
-static bool write_all(int file, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(file, text, length);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
 /* Appends to the file, after an end of line if the last is missing; *size_p is its new size. */
 static xy_status_t write_text(const char *path, const char *text, size_t length, off_t *size_p)
 {
     int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    bool is_written;
     struct stat s;
+    int error;
 
     if (file < 0)
         return xy_fail_errno(errno, path, "write");
-    is_written = (has_end(file) || write_all(file, "\n", 1)) && write_all(file, text, length) &&
-                 fstat(file, &s) == 0;
-    if (!is_written) {
-        int error = errno;
-
+    error = has_end(file) ? 0 : xy_write_all(file, "\n", 1);
+    if (error == 0)
+        error = xy_write_all(file, text, length);
+    if (error == 0 && fstat(file, &s) != 0)
+        error = errno;
+    if (error != 0) {
         close(file);
         return xy_fail_errno(error, path, "write");
     }

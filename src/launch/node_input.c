@@ -17,20 +17,6 @@ static struct {
     void (*taken)(void);
 } input = {.lock = PTHREAD_MUTEX_INITIALIZER, .has_come = PTHREAD_COND_INITIALIZER, .pipe = -1};
 
-static void write_all(const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(input.pipe, bytes, size);
-
-        if (n < 0 && errno != EINTR)
-            return; /* rank 0 has closed its input */
-        if (n > 0) {
-            bytes += n;
-            size -= (size_t)n;
-        }
-    }
-}
-
 /* Thread: write the frames of standard input to the pipe until an empty one closes it. */
 static void *fill(void *unused)
 {
@@ -46,7 +32,7 @@ static void *fill(void *unused)
         frame = input.frame;
         input.frame.bytes = NULL;
         pthread_mutex_unlock(&input.lock);
-        write_all(frame.bytes, frame.size);
+        (void)xy_write_all(input.pipe, frame.bytes, frame.size); /* rank 0 may have closed it */
         is_over = frame.size == 0;
         xy_frame_free(&frame);
         input.taken();

@@ -56,22 +56,14 @@ struct xy_trace {
 /* After the first error the file stays as it is: a gap would be harder to explain than an end. */
 void trace_append(xy_trace_t *trace, const uint8_t *data, size_t n)
 {
-    while (n > 0 && atomic_load_explicit(&trace->error, memory_order_relaxed) == 0) {
-        ssize_t done = write(trace->fd, data, n);
+    int none = 0, error = 0;
 
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            int none = 0;
-
-            /* Relaxed: the value is all there is to see; close() reads it after all users ended. */
-            atomic_compare_exchange_strong_explicit(&trace->error, &none, done < 0 ? errno : EIO,
-                                                    memory_order_relaxed, memory_order_relaxed);
-            return;
-        }
-        data += done;
-        n -= (size_t)done;
-    }
+    /* Relaxed: the value is all there is to see; close() reads it after all users ended. */
+    if (atomic_load_explicit(&trace->error, memory_order_relaxed) == 0)
+        error = xy_write_all(trace->fd, data, n);
+    if (error != 0)
+        atomic_compare_exchange_strong_explicit(&trace->error, &none, error, memory_order_relaxed,
+                                                memory_order_relaxed);
 }
 
 /* `chunk` has room for the header in front of `length` bytes of payload. */

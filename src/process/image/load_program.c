@@ -90,41 +90,24 @@ static bool is_in_step(const process_elf_t *elf, off_t *from_p)
     return true;
 }
 
-/* Write all bytes to a file in memory at an offset. */
-static xy_status_t write_all(int fd, const char *bytes, size_t size, off_t at, const char *path)
-{
-    while (size > 0) {
-        ssize_t n = pwrite(fd, bytes, size, at);
-
-        if (n < 0 && errno != EINTR)
-            return xy_fail_errno(errno, path, "copy to memory");
-        if (n > 0) {
-            bytes += n;
-            at += n;
-            size -= (size_t)n;
-        }
-    }
-    return XY_OK;
-}
-
 /* Copy the read-only segments into a file in memory, where one mapping covers all of them. */
 static xy_status_t flatten(process_module_t *module)
 {
     const process_elf_t *elf = module->elf;
-    xy_status_t st = XY_OK;
+    int error = 0;
 
     module->code_fd = memfd_create("program", MFD_CLOEXEC);
     if (module->code_fd < 0 || ftruncate(module->code_fd, (off_t)(elf->writable - elf->low)) != 0)
         return xy_fail_errno(errno, elf->path, "copy to memory");
     module->owns_code_fd = true;
-    for (int i = 0; i < elf->segment_count && st == XY_OK; i++) {
+    for (int i = 0; i < elf->segment_count && error == 0; i++) {
         const ElfW(Phdr) *s = &elf->segments[i];
 
         if (s->p_type == PT_LOAD && s->p_vaddr < elf->writable)
-            st = write_all(module->code_fd, elf->bytes + s->p_offset, s->p_filesz,
-                           (off_t)(s->p_vaddr - elf->low), elf->path);
+            error = xy_write_all_at(module->code_fd, elf->bytes + s->p_offset, s->p_filesz,
+                                    s->p_vaddr - elf->low);
     }
-    return st;
+    return error == 0 ? XY_OK : xy_fail_errno(error, elf->path, "copy to memory");
 }
 
 static size_t alignment(const process_elf_t *elf)

@@ -71,13 +71,9 @@ static bool map_segments(const process_elf_t *elf, const char *name, char *base)
 static bool copy_file(const process_elf_t *elf, const char *name)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    size_t done = 0;
-    ssize_t n = 0;
+    bool is_written = fd >= 0 && xy_write_all(fd, elf->bytes, elf->size) == 0;
 
-    while (fd >= 0 && done < elf->size &&
-           ((n = write(fd, elf->bytes + done, elf->size - done)) > 0 || errno == EINTR))
-        done += n > 0 ? (size_t)n : 0;
-    return fd >= 0 && close(fd) == 0 && done == elf->size;
+    return fd >= 0 && close(fd) == 0 && is_written;
 }
 
 /* The file that the next image is linked to, one per module; they share a directory. */
