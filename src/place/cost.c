@@ -17,27 +17,26 @@ static void load_tree(const xy_target_t *t, uint32_t a, uint32_t b, double value
     }
 }
 
-/* The same in a grid: one dimension after the other, the shorter way round. Link d of a cell leads
- * to the next cell along dimension d. */
+typedef struct {
+    double value, *load;
+} wires_t;
+
+static void load_wire(void *arg, const xy_wire_t *wire)
+{
+    const wires_t *w = arg;
+
+    w->load[wire->number] += w->value;
+}
+
+/* Adds `value` to every link of the way in the grid. Link d of a cell leads to the next cell along
+ * dimension d. */
 static void load_grid(const xy_target_t *t, uint32_t a, uint32_t b, double value, double *load)
 {
-    uint32_t at = t->cell[a], to = t->cell[b], stride = 1;
+    xy_grid_t grid = {.dimensions = (uint32_t)t->dimensions, .is_torus = t->is_torus};
+    wires_t wires = {value, load};
 
-    for (int d = 0; d < t->dimensions; d++) {
-        uint32_t n = t->size[d], x = at / stride % n, y = to / stride % n;
-        uint32_t up = (y + n - x) % n;
-        bool is_up = t->is_torus ? up <= n - up : y > x;
-
-        while (x != y) {
-            uint32_t next = is_up ? (x + 1) % n : (x + n - 1) % n;
-            uint32_t lower = at - x * stride + (is_up ? x : next) * stride;
-
-            load[(size_t)lower * (size_t)t->dimensions + (size_t)d] += value;
-            at = at - x * stride + next * stride;
-            x = next;
-        }
-        stride *= n;
-    }
+    memcpy(grid.size, t->size, (size_t)t->dimensions * sizeof(*t->size));
+    xy_grid_route(&grid, 0, t->cell[a], t->cell[b], load_wire, &wires);
 }
 
 xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,
