@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress threads: their cores, and the order of those that share one. Each policy is one file
- * that ends in one table, and both engines, by the real and by the virtual clock, use the same.
+ * Progress threads: their cores, and the order of those that share one. Each policy is one
+ * table, and both engines, by the real and by the virtual clock, use the same.
  * This is the header that other components include; each part is a chapter of its own:
  *
  *   threads.h   on which core the progress thread of a rank runs
