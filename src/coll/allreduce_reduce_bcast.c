@@ -34,3 +34,27 @@ const xy_coll_algorithm_t coll_allreduce_reduce_bcast = {
     .build = build,
     .keeps_input = coll_always,
 };
+
+/*
+ * Allreduce as reduce and broadcast, by two trees.
+ *                                                Cost = ceil(lg p) * (2 a + n (2 b + g))
+ *
+ * As `reduce-bcast`, but the way down is the binomial tree from the highest bit, see tree.c. p = 4:
+ *   up: 1->0 3->2, 2->0     down: 0->1, 0->2 1->3
+ */
+static void build_high(coll_build_t *b)
+{
+    coll_phase_reduce(b, 0, coll_place(0, XY_BUFFER_RECEIVE, 0));
+    coll_phase_tree(b, 0, coll_child_high, NULL);
+}
+
+const xy_coll_algorithm_t coll_allreduce_reduce_bcast_high = {
+    .name = "reduce-bcast-high",
+    .collectives = 1u << XY_COLL_ALLREDUCE,
+    .formula = "ceil(lg p) (2a + n (2b + g))",
+    .describe = "up the binomial tree of the lowest bit, down that of the highest",
+    .is_foreign = true,
+    .cost = cost,
+    .build = build_high,
+    .keeps_input = coll_always,
+};
