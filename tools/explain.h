@@ -6,7 +6,7 @@
 #ifndef XY_TOOLS_EXPLAIN_H
 #define XY_TOOLS_EXPLAIN_H
 
-#include "base/base.h"
+#include "cost/cost.h"
 
 /* Options of the verb. */
 typedef struct {
@@ -33,7 +33,10 @@ typedef struct {
     const char *synopsis; /* the arguments after the name */
     const char *summary;
     int arguments_min, arguments_max; /* after the name */
+    /* One of them: `explain` is given the costs that the options name. */
     xy_status_t (*run)(const explain_values_t *values, int argc, char **argv);
+    xy_status_t (*explain)(const xy_costs_t *costs, const explain_values_t *values, int argc,
+                           char **argv);
 } explain_topic_t;
 
 #endif

@@ -268,23 +268,11 @@ static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, i
     return xy_stdout_check();
 }
 
-static xy_status_t run(const explain_values_t *values, int argc, char **argv)
-{
-    xy_costs_t *costs;
-    xy_status_t st = xy_costs_load(values->costs, &costs);
-
-    if (st != XY_OK)
-        return st;
-    st = explain(costs, values, argc, argv);
-    xy_costs_destroy(costs);
-    return st;
-}
-
 const explain_topic_t explain_cost = {
     .name = "cost",
     .synopsis = "KERNEL SIZE[,SIZE...] [THREADS]",
     .summary = "the predicted time of a kernel, its polynomial and its error",
     .arguments_min = 2,
     .arguments_max = 3,
-    .run = run,
+    .explain = explain,
 };

@@ -109,23 +109,11 @@ static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, i
     return xy_stdout_check();
 }
 
-static xy_status_t run(const explain_values_t *values, int argc, char **argv)
-{
-    xy_costs_t *costs;
-    xy_status_t st = xy_costs_load(values->costs, &costs);
-
-    if (st != XY_OK)
-        return st;
-    st = explain(costs, values, argc, argv);
-    xy_costs_destroy(costs);
-    return st;
-}
-
 const explain_topic_t explain_message = {
     .name = "message",
     .synopsis = "SIZE [CLUSTER CLUSTER]",
     .summary = "the time of a message between two clusters, predicted by each model",
     .arguments_min = 1,
     .arguments_max = 3,
-    .run = run,
+    .explain = explain,
 };

@@ -101,6 +101,23 @@ static xy_status_t fail_unknown(const char *name)
     return xy_fail(XY_EUSAGE, "unknown topic '%s'; 'xylem explain' lists them", name);
 }
 
+/* Runs a topic, with the costs that the options name if it wants them. */
+static xy_status_t explain(const explain_topic_t *t, const explain_values_t *values, int argc,
+                           char **argv)
+{
+    xy_costs_t *costs;
+    xy_status_t st;
+
+    if (t->explain == NULL)
+        return t->run(values, argc, argv);
+    st = xy_costs_load(values->costs, &costs);
+    if (st != XY_OK)
+        return st;
+    st = t->explain(costs, values, argc, argv);
+    xy_costs_destroy(costs);
+    return st;
+}
+
 /* Entry point of 'xylem explain': runs a topic by name, or lists all. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
@@ -114,7 +131,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
             continue;
         if (argc - 1 < t->arguments_min || argc - 1 > t->arguments_max)
             return xy_fail(XY_EUSAGE, "usage: xylem explain %s %s", t->name, t->synopsis);
-        return t->run(values, argc - 1, argv + 1);
+        return explain(t, values, argc - 1, argv + 1);
     }
     return fail_unknown(argv[0]);
 }
