@@ -9,45 +9,23 @@
  * one after the other, in turns. Lines as those of matmul.c.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xylem_factor.h>
 
+#include "dense.h"
+
 enum { ALGORITHMS = 4, ROWS = 64, DEPTHS = 4, WIDTHS = 4, TURNS = 5 };
 
-static uint64_t state;
 static const char *routine;
 static int rank, ranks;
 
-static double uniform(void)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (double)(state * UINT64_C(0x2545f4914f6cdd1d) >> 11) * 0x1p-53;
-}
-
-static double *make(size_t count)
-{
-    double *x = malloc((count + 1) * sizeof(*x));
-
-    if (x == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    for (size_t i = 0; i < count; i++)
-        x[i] = (double)(i % 13) - 6;
-    return x;
-}
-
 static void kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
-                   double *restrict c, int ldc, void *arg)
+                   double *c, int ldc, void *arg)
 {
     (void)arg;
-    for (int i = 0; i < m; i++)
-        for (int l = 0; l < k; l++)
-            for (int j = 0; j < n; j++)
-                c[i * ldc + j] += a[i * lda + l] * b[l * ldb + j];
+    multiply(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 /* ---- What the kernel takes: for some depths and widths ---- */
