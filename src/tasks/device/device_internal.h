@@ -3,17 +3,17 @@
  * Shared by the files of the engine. Everything belongs to the calling thread, unless its comment
  * says otherwise.
  *
- *   device.c   the platform that policies see, making and unmaking
- *   work.c     the loop: asking the policy, launching, ending
- *   copies.c   copies of data: room, eviction, loads and stores
- *   home.c     tasks in the main memory: gathering, running, ending
- *   messages.c what goes to other ranks and comes from them
- *   cores.c    the threads that run them
- *   lane.c     streams, and what waits for what
- *   pin.c      memory of the program, pinned for the run
- *   stage.c    copies of memory that is not
- *   span.c     the times of kernels
- *   record.c   what happened, by the clocks of the GPUs
+ *   device.c           the platform that policies see, making and unmaking
+ *   device_work.c      the loop: asking the policy, launching, ending
+ *   device_copies.c    copies of data: room, eviction, loads and stores
+ *   home.c             tasks in the main memory: gathering, running, ending
+ *   device_messages.c  what goes to other ranks and comes from them
+ *   device_cores.c     the threads that run them
+ *   lane.c             streams, and what waits for what
+ *   pin.c              memory of the program, pinned for the run
+ *   device_stage.c     copies of memory that is not
+ *   device_span.c      the times of kernels
+ *   device_record.c    what happened, by the clocks of the GPUs
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
 #define XY_TASKS_DEVICE_DEVICE_INTERNAL_H
@@ -251,7 +251,7 @@ xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p);
 /* Is it over, as far as it is known after looking? */
 xy_status_t device_is_over(ticket_t ticket, bool *is_over_p);
 
-/* copies.c */
+/* device_copies.c */
 extern const xy_task_driver_t device_driver;
 /* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. If other
  * tasks of its launch take the room that it needs, *is_there_p is false, and nothing is held. */
@@ -282,7 +282,7 @@ void device_exchange(device_tasks_t *e, int32_t gpu, xy_op_id_t op, int32_t n);
 /* Of so many bytes, those that policies do not know of. */
 uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 
-/* work.c */
+/* device_work.c */
 xy_status_t device_run(device_tasks_t *e);
 bool device_is_stopped(const device_tasks_t *e);
 /* For the policy the task is complete. */
@@ -304,7 +304,7 @@ bool device_jobs_are_running(const device_tasks_t *e);
  * false when there is nothing to wait for. */
 xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);
 
-/* messages.c */
+/* device_messages.c */
 xy_status_t device_messages_init(device_tasks_t *e); /* ENOMEM in silence */
 void device_messages_cleanup(device_tasks_t *e);
 /* Begin a message: everything before it is complete. */
@@ -317,7 +317,7 @@ xy_status_t device_messages_wait(device_tasks_t *e, bool *is_moving_p);
 /* The run was stopped: the other ranks get empty messages, so that they do not wait. */
 xy_status_t device_messages_pass(device_tasks_t *e);
 
-/* cores.c */
+/* device_cores.c */
 xy_status_t device_cores_start(device_tasks_t *e);
 void device_cores_stop(device_tasks_t *e);
 /* The core may have the job now. */
@@ -340,7 +340,7 @@ void device_unpin(device_tasks_t *e);
  * many are left. */
 size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
 
-/* stage.c */
+/* device_stage.c */
 /* Which data are copied by way of pieces; after device_pin. */
 void device_stage_choose(device_tasks_t *e);
 xy_status_t device_stage_init(lane_t *lane, xy_gpu_device_t *gpu);
@@ -351,7 +351,7 @@ xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from);
 /* All of the lane up to `number` is complete: what is left to do with its pieces. */
 xy_status_t device_stage_reach(lane_t *lane, uint64_t number);
 
-/* span.c: nothing of it does anything while nothing is recorded */
+/* device_span.c: nothing of it does anything while nothing is recorded */
 xy_status_t device_spans_init(lane_t *lane, xy_gpu_device_t *gpu);
 void device_spans_cleanup(lane_t *lane);
 /* Before a kernel is put into the lane, and after it. */
@@ -364,7 +364,7 @@ xy_status_t device_span_break_at(lane_t *lane, uint64_t number);
 /* lane->reached has changed. */
 xy_status_t device_spans_reach(lane_t *lane);
 
-/* record.c */
+/* device_record.c */
 void device_record_memory(device_tasks_t *e, int32_t gpu);
 /* A task ran in the main memory. */
 void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start, double end);

@@ -3,12 +3,12 @@
  * Shared by the files of the real task engine. All is protected by `lock` unless its comment says
  * otherwise.
  *
- *   exec.c    the platform that policies see, making and unmaking
- *   work.c    workers: taking, running and ending tasks
- *   copies.c  copies of data: in caches, which are a model, and out of core
- *   place.c   data that exchange their addresses
- *   store.c   a file: threads that read and write, buffers
- *   record.c  what happens, kept until the end
+ *   exec.c         the platform that policies see, making and unmaking
+ *   exec_work.c    workers: taking, running and ending tasks
+ *   exec_copies.c  copies of data: in caches, which are a model, and out of core
+ *   exec_place.c   data that exchange their addresses
+ *   exec_store.c   a file: threads that read and write, buffers
+ *   exec_record.c  what happens, kept until the end
  */
 #ifndef XY_TASKS_EXEC_EXEC_INTERNAL_H
 #define XY_TASKS_EXEC_EXEC_INTERNAL_H
@@ -42,7 +42,7 @@ typedef struct {
     bool is_cut;                         /* memory ran out */
 } exec_log_t;
 
-/* Where a datum lies (place.c). */
+/* Where a datum lies (exec_place.c). */
 typedef struct {
     int32_t user; /* worker that alone used the place since it was written; -1: none, -2: several */
     bool is_dead; /* no task will read what is there */
@@ -132,7 +132,7 @@ struct exec_tasks {
     _Alignas(XY_FIBER_LINE) _Atomic int32_t blocked;
 };
 
-/* record.c. None but exec_tell is called unless e->is_recording. */
+/* exec_record.c. None but exec_tell is called unless e->is_recording. */
 /* Around a task; `next` is what the worker runs after it, or -1. The end is recorded before others
  * are notified. */
 void exec_record_begin(exec_worker_t *w);
@@ -145,7 +145,7 @@ void exec_record_memory(exec_tasks_t *e, int32_t memory);
 xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer);
 void exec_record_cleanup(exec_tasks_t *e);
 
-/* work.c */
+/* exec_work.c */
 void exec_worker_main(void *arg); /* a fiber; the argument is its exec_worker_t */
 bool exec_poll(xy_worker_t *host);
 /* Wake all workers: something changed. */
@@ -153,7 +153,7 @@ void exec_wake(exec_tasks_t *e);
 /* Remember the first failure; all workers then end. */
 void exec_fail(exec_tasks_t *e, xy_status_t status);
 
-/* copies.c */
+/* exec_copies.c */
 /* In core, and with a file. */
 extern const xy_task_driver_t exec_cache_driver, exec_store_driver;
 /* A request is complete. */
@@ -161,7 +161,7 @@ void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
 /* All tasks are complete: ask for what is not at home to be brought there (see exec_store_stop). */
 void exec_flush(exec_tasks_t *e);
 
-/* place.c */
+/* exec_place.c */
 xy_status_t exec_places_init(exec_tasks_t *e); /* ENOMEM in silence */
 void exec_places_cleanup(exec_tasks_t *e);
 /* Functions of the driver. The task is ready: what it only writes is dead. */
@@ -174,7 +174,7 @@ void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op);
 /* May the task of this number in the batch begin? Without the lock. */
 bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task);
 
-/* store.c */
+/* exec_store.c */
 xy_status_t exec_store_start(exec_tasks_t *e);
 /* Returns when all requests are complete; after a failure, when those in progress are. */
 void exec_store_stop(exec_tasks_t *e);

@@ -2,12 +2,12 @@
 /*
  * Shared by the files of the simulated task engine, a model on the virtual clock.
  *
- *   sim.c     workers
- *   copies.c  copies of data: from where to where, and home at the end
- *   link.c    transfers: one at a time per way, ways that share a link share its rate
- *   bound.c   the lower bound of any schedule, from the current state
- *   choose.c  policies that are a choice among others
- *   ahead.c   the engine of real GPUs on the virtual clock
+ *   sim.c         workers
+ *   sim_copies.c  copies of data: from where to where, and home at the end
+ *   sim_link.c    transfers: one at a time per way, ways that share a link share its rate
+ *   sim_bound.c   the lower bound of any schedule, from the current state
+ *   sim_choose.c  policies that are a choice among others
+ *   ahead.c       the engine of real GPUs on the virtual clock
  */
 #ifndef XY_TASKS_SIM_SIM_INTERNAL_H
 #define XY_TASKS_SIM_SIM_INTERNAL_H
@@ -81,13 +81,13 @@ typedef struct {
     int32_t flushed;   /* steps of bringing data home that began */
 } sim_tasks_t;
 
-/* link.c */
+/* sim_link.c */
 /* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
 bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch);
 void sim_transfer_done(void *sim, xy_flow_t *flow);
 bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
 
-/* bound.c */
+/* sim_bound.c */
 /* Count what has to move. ENOMEM in silence. */
 xy_status_t sim_bound_init(sim_tasks_t *s);
 /* A transfer begins. */
@@ -109,13 +109,13 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *pla
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
                           const xy_task_observer_t *observer, xy_task_result_t *result_p);
 
-/* platform.c */
+/* sim_platform.c */
 /* The first `memories` beside the main one, with this share of their room, and their workers.
  * XY_ENOMEM (reported). */
 xy_status_t sim_platform_part(const xy_task_platform_t *whole, int32_t memories, double share,
                               xy_task_platform_t **part_p);
 
-/* copies.c */
+/* sim_copies.c */
 extern const xy_task_driver_t sim_driver;
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
 /* Before the start: data are where they live. */

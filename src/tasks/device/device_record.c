@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records of kernels and copies, by the clocks of the GPUs: each copy has an event before and one
- * behind it, and so have kernels (span.c), which are read when it is known to be over. In the end
- * all are reported in the order of their ends.
+ * behind it, and so have kernels (device_span.c), which are read when it is known to be over. In
+ * the end all are reported in the order of their ends.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * A policy that is a choice among others: each is tried in virtual time, and the one that ends
  * first runs, or one that is almost as fast and moves less. A trial stops as soon as it can be
- * neither (bound.c), so that many can be tried for little more than the first few. How many is
+ * neither (sim_bound.c), so that many can be tried for little more than the first few. How many is
  * counted in accesses of tasks to data and not in seconds, so that the same graph and platform
  * always give the same result.
  */
