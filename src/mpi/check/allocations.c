@@ -275,6 +275,28 @@ static bool report_outside(const look_t *look, const char *run, size_t length)
     return false;
 }
 
+/* Report a buffer on the stack of a function that has returned; `call`: the one that was given it.
+ */
+static bool report_left(const mpi_rank_t *self, const check_area_t *area, const char *call,
+                        const void *site)
+{
+    mpi_finding_t finding = {
+        .kind = XMPI_FINDING_BUFFER_FREED, .rank = self->world, .other = -1, .sites = {site, NULL}};
+    char here[160], there[160], when[200] = "";
+
+    if (!check_elements_left(self, area->low))
+        return false;
+    if (site != self->call.caller)
+        snprintf(when, sizeof(when), " before %s %s", self->call.name,
+                 check_place_text(self->call.caller, there));
+    if (!mpi_finding_is_known(&finding))
+        mpi_finding_add(&finding,
+                        "the buffer of %s%s %s is a local variable of a function that has "
+                        "returned%s",
+                        mpi_call_start_of(call), call, check_place_text(site, here), when);
+    return true;
+}
+
 bool check_allocations_pending(const mpi_rank_t *self, const check_area_t *area, const char *call,
                                const void *site)
 {
@@ -284,7 +306,7 @@ bool check_allocations_pending(const mpi_rank_t *self, const check_area_t *area,
     char start[160], freed[160], end[160];
 
     if (!check_allocations_find(area->low, &block) || block.freed == NULL)
-        return false;
+        return report_left(self, area, call, site);
     finding.sites[1] = block.freed;
     if (!mpi_finding_is_known(&finding))
         mpi_finding_add(&finding,
@@ -359,6 +381,8 @@ void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bo
     look_t look = {
         .self = self, .area = area, .is_receive = is_receive, .is_heap_only = is_heap_only};
 
+    if (!is_heap_only && report_left(self, area, self->call.name, self->call.caller))
+        return;
     if (area->low != area->buffer && !check_allocations_find(area->buffer, &look.first))
         look.first = (check_block_t){0};
     if (area->type->layout.blocks <= 1) /* an array, perhaps with gaps */

@@ -105,6 +105,23 @@ static void *checked_memalign(size_t align, size_t size)
     return memory;
 }
 
+static char *checked_strdup(const char *text)
+{
+    char *copy = strdup(text);
+
+    check_allocations_add(copy, strlen(text) + 1, SITE);
+    return copy;
+}
+
+static char *checked_strndup(const char *text, size_t most)
+{
+    char *copy = strndup(text, most);
+
+    if (copy != NULL)
+        check_allocations_add(copy, strlen(copy) + 1, SITE);
+    return copy;
+}
+
 /* The C library resizes the line by itself. */
 static ssize_t checked_getdelim(char **line, size_t *room, int delimiter, FILE *stream)
 {
@@ -132,6 +149,10 @@ void *mpi_check_substitute(const char *name, void *found)
         {"posix_memalign", (void *)checked_posix_memalign, (void *)posix_memalign},
         {"aligned_alloc", (void *)checked_aligned_alloc, (void *)aligned_alloc},
         {"memalign", (void *)checked_memalign, (void *)memalign},
+        {"strdup", (void *)checked_strdup, (void *)strdup},
+        {"__strdup", (void *)checked_strdup, NULL},
+        {"strndup", (void *)checked_strndup, (void *)strndup},
+        {"__strndup", (void *)checked_strndup, NULL},
         {"getline", (void *)checked_getline, NULL},
         {"getdelim", (void *)checked_getdelim, NULL},
         {"__getdelim", (void *)checked_getdelim, NULL},

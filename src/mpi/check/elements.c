@@ -12,6 +12,7 @@
 #include <unwind.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/order.h"
 
 /* ---- The frame of the caller ---- */
@@ -23,22 +24,31 @@ static struct {
     _Unwind_Word (*cfa)(struct _Unwind_Context *);
 } unwinder;
 
+/* A search for a frame: of the function with the return address `site`, or the first one from there
+ * on whose end lies behind `address`. */
 typedef struct {
-    _Unwind_Ptr site;
+    _Unwind_Ptr site; /* as given, and then that of the frame */
+    const char *address;
     bool is_reached;
-    const char *frame; /* the canonical frame address; NULL: not found */
+    const char *callee; /* the end of the frame of the call at the site as given */
+    const char *frame;  /* the canonical frame address; NULL: not found */
 } search_t;
 
 /* In a frame the unwinder knows the frame address of the function called last. */
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *argument)
 {
     search_t *search = argument;
+    const char *last = (const char *)unwinder.cfa(context);
 
-    if (search->is_reached) {
-        search->frame = (const char *)unwinder.cfa(context);
+    if (search->is_reached && last > search->address) {
+        search->frame = last;
         return _URC_END_OF_STACK;
     }
-    search->is_reached = unwinder.ip(context) == search->site;
+    if (search->is_reached)
+        search->site = unwinder.ip(context);
+    else if (unwinder.ip(context) == search->site)
+        search->callee = last;
+    search->is_reached = search->callee != NULL;
     return _URC_NO_REASON;
 }
 
@@ -61,13 +71,13 @@ static bool load_unwinder(void)
     return unwinder.backtrace != NULL && unwinder.ip != NULL && unwinder.cfa != NULL;
 }
 
-static const char *unwind(const void *site)
+static search_t unwind(const void *site, const char *address)
 {
-    search_t search = {.site = (_Unwind_Ptr)site};
+    search_t search = {.site = (_Unwind_Ptr)site, .address = address};
 
     if (load_unwinder())
         unwinder.backtrace(note_frame, &search);
-    return search.frame;
+    return search;
 }
 
 /* ---- Variables ---- */
@@ -87,6 +97,7 @@ typedef struct {
     const void *site;
     scope_t scope;
     ptrdiff_t distance; /* 0: not known */
+    ptrdiff_t floor;    /* the same to the end of the call's own frame */
 } place_t;
 enum { PLACES = 32 };
 
@@ -106,8 +117,9 @@ xy_status_t check_elements_begin(int ranks)
 /* The frame of the rank's caller, unwound or, if that will do, by its distance. */
 static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
 {
-    const char *anchor = check_order_anchor(self), *frame;
+    const char *anchor = check_order_anchor(self);
     known_t *mine = &known[self->world];
+    search_t search;
 
     if (!is_exact && anchor != NULL && place->distance > 0 &&
         place->distance <= mine->outermost - anchor) {
@@ -115,28 +127,89 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
         place->scope.is_exact = false;
         return;
     }
-    frame = unwind(self->call.caller);
-    place->scope.frame = frame;
+    search = unwind(self->call.caller, NULL);
+    place->scope.frame = search.frame;
     place->scope.is_exact = true;
-    place->distance = frame != NULL && anchor != NULL && frame > anchor ? frame - anchor : 0;
-    if (place->distance > 0 && frame > mine->outermost)
-        mine->outermost = frame;
+    place->distance = place->floor = 0;
+    if (search.frame == NULL || anchor == NULL || search.frame <= anchor)
+        return;
+    place->distance = search.frame - anchor;
+    place->floor = search.callee - anchor;
+    if (search.frame > mine->outermost)
+        mine->outermost = search.frame;
+}
+
+/* What is kept of the place of the rank's call. */
+static place_t *place_of(const mpi_rank_t *self)
+{
+    uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
+    place_t *place = &known[self->world].places[hash % PLACES];
+
+    if (place->site != self->call.caller) {
+        *place = (place_t){.site = self->call.caller};
+        place->scope.count =
+            mpi_caller_variables(self->call.caller, &place->scope.variables, &place->scope.base);
+    }
+    return place;
 }
 
 /* What the calling function can name; `is_exact`: without any doubt. */
 static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
 {
-    uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
-    place_t *place = &known[self->world].places[hash % PLACES];
-    scope_t *scope = &place->scope;
+    place_t *place = place_of(self);
 
-    if (place->site != self->call.caller) {
-        *place = (place_t){.site = self->call.caller};
-        scope->count = mpi_caller_variables(self->call.caller, &scope->variables, &scope->base);
-    }
-    if (scope->count > 0)
+    if (place->scope.count > 0)
         find_frame(self, place, is_exact);
-    return scope->frame != NULL ? *scope : (scope_t){.is_exact = true};
+    return place->scope.frame != NULL ? place->scope : (scope_t){.is_exact = true};
+}
+
+/* The bounds of the stack that the rank runs on. False: it is not its own. */
+static bool has_stack(const mpi_rank_t *self, const char **low_p, const char **high_p)
+{
+    const char *here = __builtin_frame_address(0);
+    void *low, *high;
+
+    if (self->own.fiber == NULL || check_has_threads(self))
+        return false;
+    xy_fiber_stack(self->own.fiber, &low, &high);
+    *low_p = low;
+    *high_p = high;
+    return here >= *low_p && here < *high_p;
+}
+
+/* The function whose frame on the stack has an address, other than the caller of MPI. */
+static scope_t scope_around(const mpi_rank_t *self, const char *address)
+{
+    scope_t scope = {.is_exact = true};
+    const char *low, *high;
+    search_t search;
+
+    if (!has_stack(self, &low, &high) || address < low || address >= high)
+        return scope;
+    search = unwind(self->call.caller, address);
+    if (search.frame == NULL || address < search.callee ||
+        search.site == (_Unwind_Ptr)self->call.caller)
+        return scope;
+    scope.count = mpi_caller_variables((const void *)search.site, &scope.variables, &scope.base);
+    scope.frame = search.frame;
+    return scope;
+}
+
+/* Frames of calls of one function have one size at most places, so what is just above a call may
+ * belong to it: it is unwound once for each place. */
+bool check_elements_left(const mpi_rank_t *self, const char *address)
+{
+    enum { NEAR = 1024 }; /* the frames of a call until it comes here */
+    const char *low, *high, *anchor = check_order_anchor(self);
+    place_t *place;
+
+    if (anchor == NULL || address >= anchor + NEAR || !has_stack(self, &low, &high) ||
+        address < low || self->call.name == NULL)
+        return false;
+    place = place_of(self);
+    if (place->floor == 0)
+        find_frame(self, place, true);
+    return place->floor > 0 && address < anchor + place->floor;
 }
 
 static const char *place_in(const scope_t *scope, const mpi_typed_t *v)
@@ -167,7 +240,10 @@ bool check_elements_local(const mpi_rank_t *self, const char *address, size_t le
         scope = scope_of(self, true);
         v = find_around(&scope, address);
     }
-
+    if (v == NULL) {
+        scope = scope_around(self, address);
+        v = find_around(&scope, address);
+    }
     if (v == NULL)
         return false;
     *variable = (mpi_variable_t){.low = place_in(&scope, v), .size = v->size};
@@ -196,6 +272,8 @@ static mpi_element_t element_of(const mpi_type_t *type)
     case XMPI_BASIC_DOUBLE:
     case XMPI_BASIC_COMPLEX_DOUBLE:
         return (mpi_element_t){.kind = XMPI_ELEMENT_FLOAT, .bytes = sizeof(double)};
+    case XMPI_BASIC_LONG_DOUBLE:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_FLOAT, .bytes = sizeof(long double)};
     default:
         return (mpi_element_t){.kind = XMPI_ELEMENT_ANY};
     }
@@ -207,84 +285,142 @@ static bool agree(const mpi_element_t *a, const mpi_element_t *b)
            b->bytes <= 1 || (a->kind == b->kind && a->bytes == b->bytes);
 }
 
-/* May the call have named this variable for the buffer? */
-static bool may_name(const scope_t *scope, const mpi_typed_t *v, const char *buffer)
+/* Where the memory begins that the variable names: its own, or what it points to. NULL: the call
+ * cannot have named it for the buffer. */
+static const char *memory_of(const scope_t *scope, const mpi_typed_t *v, const char *buffer)
 {
-    const char *place = place_in(scope, v);
-    const char *pointed;
+    const char *memory = place_in(scope, v);
+    size_t size = v->size;
 
-    if (!v->is_pointer)
-        return v->is_local && buffer >= place && buffer < place + v->size &&
-               (v->is_uniform || buffer == place);
-    memcpy(&pointed, place, sizeof(pointed));
-    return pointed == buffer;
+    if (v->is_pointer) {
+        memcpy(&memory, memory, sizeof(memory));
+        size = v->stride > 0 ? v->stride : 1;
+    } else if (!v->is_local) {
+        return NULL;
+    }
+    return buffer >= memory && buffer < memory + size ? memory : NULL;
 }
 
-/* A variable that contradicts the datatype, if no other one agrees; or NULL. */
-static const mpi_typed_t *find_other(const scope_t *scope, const char *buffer,
-                                     const mpi_element_t *wanted)
+/* A datatype against the elements of a variable. */
+typedef struct {
+    const mpi_typed_t *variable;
+    const char *memory; /* that it names */
+    mpi_elements_t elements;
+    int count;
+    const mpi_element_t *other; /* where they contradict each other; or NULL */
+    const char *place;
+} match_t;
+
+enum { COMPARED = 256 }; /* elements of a buffer */
+
+/* Compare the elements of a run of bytes. */
+static bool match_run(const char *run, size_t length, void *argument)
 {
-    const mpi_typed_t *other = NULL;
+    match_t *m = argument;
+
+    while (length > 0 && m->count++ < COMPARED) {
+        const mpi_type_t *type = mpi_elements_next(&m->elements);
+        mpi_element_t wanted =
+            type != NULL ? element_of(type) : (mpi_element_t){.kind = XMPI_ELEMENT_ANY};
+        size_t bytes = type != NULL ? type->size : 1;
+        const mpi_element_t *there = wanted.kind != XMPI_ELEMENT_ANY && run >= m->memory
+                                         ? mpi_typed_element(m->variable, (size_t)(run - m->memory))
+                                         : NULL;
+
+        if (bytes > length)
+            return false;
+        if (there != NULL && !agree(there, &wanted)) {
+            m->other = there;
+            m->place = run;
+            return false;
+        }
+        run += bytes;
+        length -= bytes;
+    }
+    return m->count < COMPARED;
+}
+
+/* The element of a variable that contradicts the datatype; NULL: none does. */
+static match_t match(const check_area_t *area, const mpi_typed_t *v, const char *memory)
+{
+    match_t m = {.variable = v, .memory = memory, .elements = {.signature = area->type->signature}};
+
+    check_area_each(area, match_run, &m);
+    return m;
+}
+
+/* The first variable of those that the call may have named, if all of them contradict the datatype.
+ */
+static match_t find_other(const scope_t *scope, const check_area_t *area)
+{
+    match_t first = {.other = NULL};
 
     for (int i = 0; i < scope->count; i++) {
         const mpi_typed_t *v = &scope->variables[i];
+        const char *memory = memory_of(scope, v, area->buffer);
+        match_t m;
 
-        if (!may_name(scope, v, buffer))
+        if (memory == NULL)
             continue;
-        if (agree(&v->element, wanted))
-            return NULL;
-        if (other == NULL)
-            other = v;
+        m = match(area, v, memory);
+        if (m.other == NULL)
+            return m;
+        if (first.other == NULL)
+            first = m;
     }
-    return other;
+    return first;
 }
 
 /* Report that the type of a buffer contradicts the variable in the source. */
-static void report(const mpi_rank_t *self, const check_area_t *area, const mpi_typed_t *v)
+static void report(const mpi_rank_t *self, const check_area_t *area, const match_t *m)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TYPE,
                              .rank = self->world,
                              .other = -1,
                              .sites = {self->call.caller, NULL}};
-    char here[160], name[XMPI_SIGNATURE_TEXT];
+    const mpi_typed_t *v = m->variable;
+    char here[160], name[XMPI_SIGNATURE_TEXT], byte[48] = "";
 
     if (mpi_finding_is_known(&finding))
         return;
+    if (m->place > m->memory && v->parts > 1)
+        snprintf(byte, sizeof(byte), " at byte %zu", (size_t)(m->place - m->memory));
     mpi_caller_describe(self->call.caller, here, sizeof(here));
-    mpi_finding_add(&finding, "%s%s %s has %s, but %s '%s' %s %s",
+    mpi_finding_add(&finding, "%s%s %s has %s, but %s '%s' %s %s%s",
                     mpi_call_start_of(self->call.name), self->call.name, here,
                     mpi_signature_describe(area->type->signature, name),
                     v->is_pointer ? "the pointer" : "the variable", v->name,
-                    v->is_pointer ? "points to" : "has elements of type", v->element.name);
+                    v->is_pointer ? "points to" : "has elements of type", m->other->name, byte);
 }
 
-/* A variable of the caller, or a global one, that contradicts the datatype; or NULL. */
-static const mpi_typed_t *find_contradiction(const scope_t *scope, const check_area_t *area,
-                                             const mpi_element_t *wanted, mpi_typed_t *global)
+/* Does a variable of the caller, or a global one, contradict the datatype? `global`: room for that.
+ */
+static match_t find_contradiction(const scope_t *scope, const check_area_t *area,
+                                  mpi_typed_t *global)
 {
-    const mpi_typed_t *other = find_other(scope, area->buffer, wanted);
+    match_t m = find_other(scope, area), around;
+    const char *low;
 
-    if (other == NULL && find_around(scope, area->buffer) == NULL &&
-        mpi_caller_global(area->buffer, global) && !agree(&global->element, wanted))
-        other = global;
-    return other;
+    if ((m.variable != NULL && m.other == NULL) || !mpi_caller_global(area->buffer, global, &low))
+        return m;
+    around = match(area, global, low);
+    return m.variable == NULL || around.other == NULL ? around : m;
 }
 
 void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
 {
-    mpi_element_t wanted = element_of(area->type);
-    const mpi_typed_t *other;
     mpi_typed_t global;
     scope_t scope;
+    match_t m;
 
-    if (wanted.kind == XMPI_ELEMENT_ANY || area->buffer != area->low)
+    if (area->type->signature == XMPI_SIGNATURE_ANY || area->buffer == NULL)
         return;
     scope = scope_of(self, false);
-    other = find_contradiction(&scope, area, &wanted, &global);
-    if (other != NULL && !scope.is_exact) {
+    m = find_contradiction(&scope, area, &global);
+    if (m.other != NULL && !scope.is_exact) {
         scope = scope_of(self, true);
-        other = find_contradiction(&scope, area, &wanted, &global);
+        m = find_contradiction(&scope, area, &global);
     }
-    if (other != NULL)
-        report(self, area, other);
+    if (m.other != NULL)
+        report(self, area, &m);
 }

@@ -197,6 +197,19 @@ bool mpi_signatures_are_equal(uint16_t a, uint16_t b)
     return x.runs == y.runs && memcmp(x.run, y.run, x.runs * sizeof(*x.run)) == 0;
 }
 
+const mpi_type_t *mpi_elements_next(mpi_elements_t *e)
+{
+    run_t own[2];
+    view_t v = view(e->signature, own);
+    uint64_t element = v.run[e->run].element;
+
+    if (++e->done == v.run[e->run].count) {
+        e->done = 0;
+        e->run = (e->run + 1) % v.runs;
+    }
+    return element != BYTE ? &mpi_type_table[element] : NULL;
+}
+
 /* ---- The signature of a struct ----------------------------------------------------------- */
 
 typedef struct {

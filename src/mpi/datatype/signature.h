@@ -36,6 +36,19 @@ bool mpi_signatures_are_equal(uint16_t a, uint16_t b);
 struct mpi_type;
 uint16_t mpi_signature_of_parts(const struct mpi_type *type);
 
+/* The elements of a signature, which repeats without an end:
+ *
+ *   mpi_elements_t elements = {.signature = type->signature};
+ *   const mpi_type_t *first = mpi_elements_next(&elements);      (NULL: a byte, which may be
+ * anything)
+ */
+typedef struct {
+    uint16_t signature;
+    size_t run;
+    uint64_t done; /* of the run */
+} mpi_elements_t;
+const struct mpi_type *mpi_elements_next(mpi_elements_t *elements);
+
 /* "MPI_INT", "(2 MPI_INT, MPI_DOUBLE)". Returns `text`. */
 enum { XMPI_SIGNATURE_TEXT = 256 };
 const char *mpi_signature_describe(uint16_t signature, char text[XMPI_SIGNATURE_TEXT]);

@@ -315,10 +315,7 @@ typedef struct {
 
 static bool has_byte(const global_t *g, uint64_t program, size_t offset)
 {
-    size_t inside = offset - (size_t)g->variable.place;
-
-    return g->program == program &&
-           (g->variable.is_uniform ? inside < g->variable.size : inside == 0);
+    return g->program == program && offset - (size_t)g->variable.place < g->variable.size;
 }
 
 /* With the lock held. */
@@ -338,14 +335,12 @@ static const global_t *global_of(question_t *q)
     q->variables = &g->variable;
     ask_aside(q, answer_global);
     g->is_known = q->is_found;
-    if (!g->is_known || !g->variable.is_uniform)
-        g->variable.place = (int64_t)q->offset;
     if (!g->is_known)
-        g->variable.is_uniform = false;
+        g->variable = (mpi_typed_t){.place = (int64_t)q->offset, .size = 1};
     return g;
 }
 
-bool mpi_caller_global(const void *address, mpi_typed_t *found)
+bool mpi_caller_global(const void *address, mpi_typed_t *found, const char **low_p)
 {
     const global_t *g;
     bool is_known;
@@ -358,6 +353,7 @@ bool mpi_caller_global(const void *address, mpi_typed_t *found)
     g = global_of(&q);
     is_known = g->is_known;
     *found = g->variable;
+    *low_p = (const char *)info.dli_fbase + g->variable.place;
     pthread_mutex_unlock(&lock);
     return is_known;
 }

@@ -38,10 +38,10 @@ typedef struct {
 bool mpi_caller_variable(const void *address, mpi_variable_t *variable);
 
 /* Variables with their types: those that the code at the return address `site` can name, and the
- * global one that has a byte. Their places count from *base_p, but for local ones. `found` of the
- * first is kept, and NULL where there are none. Any thread; may make one. */
+ * global one that has a byte, which begins at *low_p. Places count from *base_p, but for local
+ * ones. `found` of the first is kept, and NULL where there are none. Any thread; may make one. */
 int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const char **base_p);
-bool mpi_caller_global(const void *address, mpi_typed_t *found);
+bool mpi_caller_global(const void *address, mpi_typed_t *found, const char **low_p);
 /* Does the function that has the return address `site` return nothing? False: not known, too. Any
  * thread; makes one. */
 bool mpi_caller_is_void(const void *site);

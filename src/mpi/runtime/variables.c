@@ -37,6 +37,7 @@ enum {
 };
 enum {
     AT_LOCATION = 0x02,
+    AT_BIT_SIZE = 0x0d,
     AT_MEMBER_LOCATION = 0x38,
     AT_ENCODING = 0x3e,
     AT_FRAME_BASE = 0x40,
@@ -135,84 +136,138 @@ static void set_base(die_t *type, mpi_element_t *element)
     snprintf(element->name, sizeof(element->name), "%s", name != NULL ? name : "");
 }
 
-/* The member of a structure with the byte at `*offset_p`, from which it counts then. */
-static bool find_member(die_t *type, uint64_t *offset_p)
+static bool is_alike(const mpi_element_t *a, const mpi_element_t *b)
 {
-    die_t member, found;
-    uint64_t place = 0;
-    bool is_found = false;
-
-    for (int more = dw.child(type, &member); more == 0; more = dw.siblingof(&member, &member)) {
-        uint64_t at = number_of(&member, AT_MEMBER_LOCATION);
-
-        if (dw.tag(&member) == TAG_MEMBER && at <= *offset_p && (at >= place || !is_found)) {
-            found = member;
-            place = at;
-            is_found = true;
-        }
-    }
-    if (!is_found || !type_of(&found, type))
-        return false;
-    *offset_p -= place;
-    return true;
+    return a->kind == b->kind && a->bytes == b->bytes && strcmp(a->name, b->name) == 0;
 }
 
-/* The basic element of a type at a byte of it; ANY: not known, or of several kinds (unions). True:
- * all elements of the type are alike. */
-static bool find_element(die_t type, uint64_t offset, mpi_element_t *element)
+static size_t end_of(const mpi_typed_part_t *part)
 {
-    bool is_uniform = true;
+    return part->at + part->count * part->element.bytes;
+}
 
-    for (int depth = 0; depth < DEPTH && peel(&type); depth++) {
-        int tag = dw.tag(&type);
-        uint64_t bytes = 0;
+/* Add `count` elements that begin at `at`; to those before, if they are alike. */
+static void add_part(mpi_typed_t *v, size_t at, size_t count, const mpi_element_t *element)
+{
+    mpi_typed_part_t *last = v->parts > 0 ? &v->part[v->parts - 1] : NULL;
 
-        if (tag == TAG_BASE) {
-            set_base(&type, element);
-            return is_uniform;
-        }
-        if (tag == TAG_ENUMERATION || tag == TAG_POINTER) {
-            if (dw.aggregate_size(&type, &bytes) == 0)
-                *element = (mpi_element_t){.kind = XMPI_ELEMENT_INTEGER, .bytes = bytes};
-            snprintf(element->name, sizeof(element->name), "%s",
-                     tag == TAG_POINTER ? "pointer" : "enum");
-            return is_uniform;
-        }
-        if (tag == TAG_ARRAY) {
-            die_t whole = type;
+    if (count == 0 || element->kind == XMPI_ELEMENT_ANY)
+        return;
+    if (last != NULL && end_of(last) == at && is_alike(&last->element, element))
+        last->count += count;
+    else if (v->parts < XMPI_PARTS)
+        v->part[v->parts++] = (mpi_typed_part_t){.at = at, .count = count, .element = *element};
+}
 
-            if (!type_of(&whole, &type) || dw.aggregate_size(&type, &bytes) != 0 || bytes == 0)
-                return false;
-            offset %= bytes;
-            continue;
-        }
-        if (tag != TAG_STRUCTURE || !find_member(&type, &offset))
-            return false;
-        is_uniform = false;
+static void add_parts(mpi_typed_t *v, die_t type, size_t at, int depth);
+
+/* Add the elements of an array, one after the other unless they are of one basic type. */
+static void add_array(mpi_typed_t *v, die_t *type, size_t at, int depth)
+{
+    uint64_t all = 0, bytes = 0;
+    int before = v->parts;
+    mpi_typed_part_t *last;
+    die_t element;
+
+    if (dw.aggregate_size(type, &all) != 0 || !type_of(type, &element) ||
+        dw.aggregate_size(&element, &bytes) != 0 || bytes == 0 || all < bytes)
+        return;
+    add_parts(v, element, at, depth);
+    last = v->parts > 0 ? &v->part[v->parts - 1] : NULL;
+    if (last == NULL || end_of(last) <= at)
+        return; /* it has none */
+    if (v->parts - before <= 1 && last->at <= at && end_of(last) == at + bytes) {
+        last->count += (all - bytes) / last->element.bytes;
+        return;
     }
+    for (uint64_t done = bytes; done < all && v->parts < XMPI_PARTS; done += bytes)
+        add_parts(v, element, at + done, depth);
+}
+
+static void add_members(mpi_typed_t *v, die_t *type, size_t at, int depth)
+{
+    attribute_t attribute;
+    die_t member, of;
+
+    for (int more = dw.child(type, &member); more == 0; more = dw.siblingof(&member, &member))
+        if (dw.tag(&member) == TAG_MEMBER && type_of(&member, &of) &&
+            dw.attr_integrate(&member, AT_BIT_SIZE, &attribute) == NULL)
+            add_parts(v, of, at + number_of(&member, AT_MEMBER_LOCATION), depth);
+}
+
+/* Add the elements of a type that begins at byte `at`. */
+static void add_parts(mpi_typed_t *v, die_t type, size_t at, int depth)
+{
+    mpi_element_t element = {.kind = XMPI_ELEMENT_ANY};
+    uint64_t bytes = 0;
+    int tag;
+
+    if (depth == DEPTH || !peel(&type))
+        return;
+    tag = dw.tag(&type);
+    if (tag == TAG_ARRAY) {
+        add_array(v, &type, at, depth + 1);
+    } else if (tag == TAG_STRUCTURE) {
+        add_members(v, &type, at, depth + 1);
+    } else if (tag == TAG_BASE) {
+        set_base(&type, &element);
+        if (element.bytes > 0 && dw.aggregate_size(&type, &bytes) == 0)
+            add_part(v, at, bytes / element.bytes, &element);
+    } else if ((tag == TAG_ENUMERATION || tag == TAG_POINTER) &&
+               dw.aggregate_size(&type, &bytes) == 0) {
+        element = (mpi_element_t){.kind = XMPI_ELEMENT_INTEGER, .bytes = bytes};
+        snprintf(element.name, sizeof(element.name), "%s", tag == TAG_POINTER ? "pointer" : "enum");
+        add_part(v, at, 1, &element);
+    }
+}
+
+/* The type of the elements of an array of arrays. False: it is not known. */
+static bool peel_arrays(die_t *type)
+{
+    for (int i = 0; i < DEPTH && peel(type); i++)
+        if (dw.tag(type) != TAG_ARRAY)
+            return true;
+        else if (!type_of(type, type))
+            return false;
     return false;
+}
+
+const mpi_element_t *mpi_typed_element(const mpi_typed_t *v, size_t offset)
+{
+    bool is_uniform = v->parts == 1 && v->part[0].at == 0 && end_of(&v->part[0]) == v->stride;
+    size_t size = v->is_pointer ? v->stride : v->size;
+
+    if (v->stride == 0 || (!is_uniform && offset >= size))
+        return NULL;
+    offset %= v->stride;
+    for (int i = 0; i < v->parts; i++)
+        if (offset >= v->part[i].at && offset < end_of(&v->part[i]))
+            return &v->part[i].element;
+    return NULL;
 }
 
 /* ---- Variables ---- */
 
-/* Describe a variable and the element at `offset` in it, or in the memory it points to. */
-static void describe(die_t *die, die_t type, uint64_t offset, mpi_typed_t *found)
+/* Describe a variable of a type, or the memory that it points to. */
+static void describe(die_t *die, die_t type, mpi_typed_t *found)
 {
     const char *name = dw.diename(die);
-    uint64_t size = 0;
+    uint64_t bytes = 0;
 
-    found->is_pointer = found->is_uniform = false;
-    found->element = (mpi_element_t){.kind = XMPI_ELEMENT_ANY};
+    found->is_pointer = false;
+    found->parts = 0;
+    found->stride = 0;
     snprintf(found->name, sizeof(found->name), "%s", name != NULL ? name : "");
-    if (dw.aggregate_size(&type, &size) != 0)
-        size = 0;
-    found->size = size;
+    found->size = dw.aggregate_size(&type, &bytes) == 0 ? bytes : 0;
     if (!peel(&type))
         return;
     found->is_pointer = dw.tag(&type) == TAG_POINTER;
     if (found->is_pointer && !type_of(&type, &type))
         return; /* void * */
-    found->is_uniform = find_element(type, offset, &found->element);
+    if (!peel_arrays(&type) || dw.aggregate_size(&type, &bytes) != 0)
+        return;
+    found->stride = bytes;
+    add_parts(found, type, 0, 0);
 }
 
 /* The only operation of a location; false: it has others, or is not in memory here. */
@@ -244,7 +299,7 @@ static int add_variables(die_t *scope, uint64_t address, uint64_t start, mpi_typ
         if ((tag != TAG_VARIABLE && tag != TAG_PARAMETER) || !type_of(&die, &type) ||
             !location_of(&die, AT_LOCATION, address, &operation))
             continue;
-        describe(&die, type, 0, &found[count]);
+        describe(&die, type, &found[count]);
         found[count].is_local = operation.code == OP_FRAME;
         found[count].place = (int64_t)(operation.number - (found[count].is_local ? 0 : start));
         if (found[count].is_local || (operation.code == OP_ADDRESS && found[count].is_pointer))
@@ -316,7 +371,7 @@ static bool find_global(die_t *parent, uint64_t address, uint64_t start, mpi_typ
             address < operation.number || address - operation.number >= size)
             continue;
         found->place = (int64_t)(operation.number - start);
-        describe(&die, type, address - operation.number, found);
+        describe(&die, type, found);
         return !found->is_pointer;
     }
     return false;
