@@ -158,3 +158,41 @@ uint64_t check_area_hash(const check_area_t *area)
         hash = hash_run(hash, run, length);
     return hash;
 }
+
+bool check_area_follows(const check_area_t *whole, uint64_t parts, const check_area_t *next)
+{
+    return whole->high == next->low && whole->type == next->type && next->type->is_contiguous &&
+           (uint64_t)(whole->high - whole->low) == parts * (uint64_t)(next->high - next->low);
+}
+
+/* Parts that change places change the sum. */
+static uint64_t hash_part(uint64_t number, uint64_t hash)
+{
+    return xy_hash_u64(hash + number);
+}
+
+uint64_t check_area_hash_more(uint64_t hash, uint64_t parts, const check_area_t *next)
+{
+    if (parts == 1)
+        hash = hash_part(0, hash);
+    return hash + hash_part(parts, check_area_hash(next));
+}
+
+uint64_t check_area_hash_parts(const check_area_t *area, uint64_t parts)
+{
+    size_t bytes = (size_t)(area->high - area->low) / parts;
+    uint64_t hash = 0;
+
+    if (parts == 1)
+        return check_area_hash(area);
+    for (uint64_t i = 0; i < parts; i++) {
+        const check_area_t part = {.buffer = area->low + i * bytes,
+                                   .count = (int64_t)(bytes / area->type->size),
+                                   .type = area->type,
+                                   .low = area->low + i * bytes,
+                                   .high = area->low + (i + 1) * bytes};
+
+        hash += hash_part(i, check_area_hash(&part));
+    }
+    return hash;
+}

@@ -24,6 +24,17 @@ void check_area_each(const check_area_t *area,
 /* A hash of the bytes as they are now. */
 uint64_t check_area_hash(const check_area_t *area);
 
+/* Areas of one length that follow each other are one area, whose hash grows with each of them:
+ *
+ *   hash = check_area_hash_more(hash, parts++, &next);
+ *   ...
+ *   is_changed = check_area_hash_parts(&whole, parts) != hash;
+ *
+ * `parts` 1: as check_area_hash. The type is contiguous. */
+bool check_area_follows(const check_area_t *whole, uint64_t parts, const check_area_t *next);
+uint64_t check_area_hash_more(uint64_t hash, uint64_t parts, const check_area_t *next);
+uint64_t check_area_hash_parts(const check_area_t *area, uint64_t parts);
+
 /* The use of the buffer by the call: "receives into", "sends from", or of a file. */
 const char *check_area_verb(const char *call, bool is_receive);
 

@@ -49,12 +49,14 @@ typedef struct access {
     const mpi_op_t *op; /* of MPI_Accumulate and MPI_Get_accumulate */
     check_area_t area;
     mpi_type_t *type; /* held */
-    uint64_t hash;    /* of what was written */
+    uint64_t hash;    /* of what was written, */
+    uint64_t parts;   /* ... by so many calls at one place, one behind the other */
     bool is_told;
     const char *call;
     const void *site;
     bool is_exclusive; /* under an exclusive lock */
-    uint64_t ended;    /* PAST: when (order.h) */
+    uint64_t heard;    /* what its origin knew of others (order.h) */
+    uint64_t ended;    /* PAST: when */
     int guard;         /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
 
@@ -67,7 +69,9 @@ typedef struct {
 struct member {
     uint32_t fences;
     uint32_t operations;
-    xy_vec_t far; /* of int: members of other processes that its lock epochs have reached */
+    xy_vec_t far;         /* of int: members of other processes that its lock epochs have reached */
+    access_t run;         /* its last operations, which the others do not know yet, */
+    const mpi_win_t *win; /* ... there; parts 0: none */
     /* Under the lock: */
     check_spans_t spans; /* of its memory */
     list_t exposed;      /* there: FENCES and GROUPS */
@@ -121,15 +125,23 @@ static member_t *find_member(uint32_t window, int rank)
     return m;
 }
 
-/* What it has belongs to its rank. */
+/* What it has belongs to its rank. Contexts are never used again, and members are never freed. */
 static member_t *member_of(const mpi_win_t *win)
 {
-    member_t *m;
+    static _Thread_local struct {
+        uint32_t window;
+        int rank;
+        member_t *member;
+    } last;
 
-    pthread_mutex_lock(&lock);
-    m = find_member(win->comm->context, win->rank);
-    pthread_mutex_unlock(&lock);
-    return m;
+    if (last.member == NULL || last.window != win->comm->context || last.rank != win->rank) {
+        pthread_mutex_lock(&lock);
+        last.member = find_member(win->comm->context, win->rank);
+        pthread_mutex_unlock(&lock);
+        last.window = win->comm->context;
+        last.rank = win->rank;
+    }
+    return last.member;
 }
 
 static what_t what_of(const char *call)
@@ -147,7 +159,7 @@ static bool is_open(const access_t *a, const access_t *b)
 {
     if (a->epoch == PAST)
         return a->window == b->window && a->origin != b->origin && !b->is_exclusive &&
-               check_order_heard(&mpi_job->ranks[b->origin]) < a->ended;
+               b->heard < a->ended;
     return a->window == b->window && a->epoch == b->epoch &&
            (a->epoch != FENCES || a->turn == b->turn);
 }
@@ -191,11 +203,17 @@ static bool is_conflict(const access_t *a, const access_t *b)
     return check_area_overlaps(&a->area, &b->area);
 }
 
+/* Is one of them complete? */
+static bool is_past(const access_t *a, const access_t *b)
+{
+    return a->epoch == PAST || b->epoch == PAST;
+}
+
 static const char *cure_of(const access_t *now, const access_t *before)
 {
     if (now->what == UPDATE && before->what == UPDATE)
         return "accumulates that meet must have the same operation and type";
-    if (before->epoch == PAST)
+    if (is_past(now, before))
         return "send a message between them, lock it exclusively, or use MPI_Accumulate";
     if (now->epoch == FENCES)
         return "put MPI_Win_fence between them, or use MPI_Accumulate";
@@ -226,7 +244,7 @@ static void report_conflict(access_t *now, access_t *before, const mpi_win_t *wi
                     now->call, check_place_text(now->site, here), before->call, by,
                     check_place_text(before->site, there),
                     mpi_comm_world_rank(win->comm, now->target),
-                    before->epoch == PAST ? "in epochs without an order" : "in one epoch", byte,
+                    is_past(now, before) ? "in epochs without an order" : "in one epoch", byte,
                     cure_of(now, before));
 }
 
@@ -248,8 +266,10 @@ static bool is_repeated(const access_t *now, const access_t *before)
 {
     return stays(now) && stays(before) && now->what == before->what &&
            now->origin == before->origin && now->target == before->target && is_open(now, before) &&
-           now->op == before->op && now->area.buffer == before->area.buffer &&
-           now->area.count == before->area.count && now->type == before->type;
+           now->op == before->op && now->type == before->type &&
+           (now->type->is_contiguous
+                ? now->area.low >= before->area.low && now->area.high <= before->area.high
+                : now->area.buffer == before->area.buffer && now->area.count == before->area.count);
 }
 
 /* Is memory compared with what it was when the operation was done? Under locks the owner may store
@@ -328,11 +348,85 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     else if (search.conflict != NULL)
         report_conflict(now, search.conflict, win);
     now->guard = -1;
-    if (is_compared(now))
+    if (is_compared(now) && now->parts == 0)
         now->hash = check_area_hash(&now->area);
+    now->parts += now->parts == 0;
     if (now->what == WRITE && !now->is_told)
         guard_pages(now, win);
     keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
+}
+
+/* ---- Runs ---- */
+
+/* Most operations are small and one of many, as in a loop over an array. The rank gathers those
+ * that follow each other in memory, and the others know them when it makes another one, or
+ * completes them. Whole pages may be guarded, and requests end operations one by one. */
+static bool may_run(const access_t *a)
+{
+    enum { SMALL = 4096 };
+
+    return a->type->is_contiguous && a->area.high - a->area.low < SMALL &&
+           strncmp(a->call, "MPI_R", 5) != 0;
+}
+
+static bool continues(const access_t *now, const access_t *run)
+{
+    return run->parts > 0 && check_area_follows(&run->area, run->parts, &now->area) &&
+           now->target == run->target && now->epoch == run->epoch && now->turn == run->turn &&
+           now->site == run->site && now->call == run->call && now->op == run->op &&
+           now->is_exclusive == run->is_exclusive &&
+           (now->epoch != LOCKS || now->heard == run->heard) && may_run(now);
+}
+
+static member_t **running; /* [running_count], ranks: the member that has a run; or NULL */
+static int running_count;
+
+/* Tell the others. */
+static void publish(member_t *member)
+{
+    access_t now = member->run;
+
+    member->run.parts = 0;
+    running[now.origin] = NULL;
+    pthread_mutex_lock(&lock);
+    add(&now, member->win, member->win->rank);
+    pthread_mutex_unlock(&lock);
+    mpi_type_release(now.type);
+}
+
+void check_conflicts_call(const mpi_rank_t *self)
+{
+    member_t *member = running != NULL && self->world < running_count ? running[self->world] : NULL;
+
+    if (member != NULL && self->call.name != NULL && self->call.name != member->run.call)
+        publish(member);
+}
+
+/* Gather it. False: it is for the others to know. */
+static bool gather(member_t *member, const mpi_win_t *win, const access_t *now)
+{
+    access_t *run = &member->run;
+
+    if (continues(now, run)) {
+        if (is_compared(run))
+            run->hash = check_area_hash_more(run->hash, run->parts, &now->area);
+        run->parts++;
+        run->area.count += now->area.count;
+        run->area.high = now->area.high;
+        return true;
+    }
+    if (running[now->origin] != NULL)
+        publish(running[now->origin]);
+    if (!may_run(now))
+        return false;
+    *run = *now;
+    member->win = win;
+    running[now->origin] = member;
+    run->parts = 1;
+    if (is_compared(run))
+        run->hash = check_area_hash(&run->area);
+    mpi_type_hold(run->type);
+    return true;
 }
 
 /* Which operations of an origin are complete: on a target, or RMA_EVERYWHERE. A flush that is local
@@ -470,7 +564,11 @@ static void look_at_memory(const mpi_rank_t *self, const mpi_win_t *win, const a
         const char *low, *high;
     } last;
     uint64_t changes = check_allocations_changes();
+    check_block_t block;
 
+    if (win->shared->flavor == MPI_WIN_FLAVOR_ALLOCATE ||
+        win->shared->flavor == MPI_WIN_FLAVOR_SHARED)
+        return; /* it is not the program's */
     if (last.changes == changes && now->area.low >= last.low && now->area.high <= last.high)
         return;
     check_allocations_window(
@@ -480,6 +578,10 @@ static void look_at_memory(const mpi_rank_t *self, const mpi_win_t *win, const a
     last.changes = changes;
     last.low = now->area.low;
     last.high = now->area.high;
+    if (check_allocations_find(now->area.low, &block) && block.freed == NULL) {
+        last.low = block.low;
+        last.high = block.low + block.size;
+    }
 }
 
 /* Note an operation on a window and compare it with the pending ones. */
@@ -513,9 +615,13 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
         return;
     }
     now.is_exclusive = win->shared->targets[target].owner == win->rank;
-    pthread_mutex_lock(&lock);
-    add(&now, win, win->rank);
-    pthread_mutex_unlock(&lock);
+    now.heard = check_order_heard(self);
+    if (running == NULL || self->world >= running_count || check_has_threads(self) ||
+        !gather(member, win, &now)) {
+        pthread_mutex_lock(&lock);
+        add(&now, win, win->rank);
+        pthread_mutex_unlock(&lock);
+    }
     note_order(self, win, &now);
 }
 
@@ -581,7 +687,7 @@ static void look_for_store(access_t *a, const end_t *end)
     check_guard_lift(a->guard);
     if (!a->is_told && check_guard_touched(a->guard) != NULL)
         report_touch(a, end);
-    if (is_compared(a) && !a->is_told && check_area_hash(&a->area) != a->hash)
+    if (is_compared(a) && !a->is_told && check_area_hash_parts(&a->area, a->parts) != a->hash)
         report_store(a, end);
 }
 
@@ -675,10 +781,36 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     request->release = on_fetched;
 }
 
+/* A search for a completed access whose conflicts a later one has, too. */
+typedef struct {
+    const access_t *later;
+    access_t *found;
+} old_t;
+
+static bool is_old(check_span_t *span, void *argument)
+{
+    access_t *a = (access_t *)span;
+    old_t *old = argument;
+    const access_t *b = old->later;
+
+    if (a->epoch == PAST && a->origin == b->origin && a->target == b->target &&
+        a->window == b->window && a->what == b->what && a->op == b->op && a->type == b->type &&
+        a->area.buffer == b->area.buffer && a->area.count == b->area.count)
+        old->found = a;
+    return old->found == NULL;
+}
+
 /* Keep a completed access: a slower rank may still conflict with it, unless something orders the
  * two. The latest ones suffice. */
 static void keep_past(list_t *list, access_t *a)
 {
+    old_t old = {.later = a};
+
+    check_spans_each(*a->spans, a->area.low, a->area.high, is_old, &old);
+    if (old.found != NULL) {
+        past_count--;
+        drop(&past, old.found);
+    }
     list_remove(list, a);
     check_guard_end(a->guard);
     a->guard = -1;
@@ -812,6 +944,8 @@ void check_conflicts_begin(void)
                                       .told = on_told};
 
     xy_hash_init(&members, XY_HASH_U64);
+    running = xy_calloc((size_t)mpi_job->numbers, sizeof(*running)); /* NULL: there are no runs */
+    running_count = mpi_job->numbers;
     for (int r = 0; r < mpi_job->size; r++)
         mpi_rank_watch(&mpi_job->ranks[r], XMPI_LOOK_RECORD);
     rma_watch = &watch;

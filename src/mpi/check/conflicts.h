@@ -6,9 +6,12 @@
 #ifndef XY_MPI_CHECK_CONFLICTS_H
 #define XY_MPI_CHECK_CONFLICTS_H
 
-#include "base/base.h"
+#include "mpi/runtime/runtime.h"
 
 /* After the job is made, before ranks run. */
 void check_conflicts_begin(void);
+/* The rank enters a call, or leaves one: others know its operations from now on, unless the call
+ * may continue them. */
+void check_conflicts_call(const mpi_rank_t *self);
 
 #endif

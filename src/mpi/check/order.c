@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "mpi/check/conflicts.h"
 #include "mpi/check/cores.h"
 
 /* Members of a communicator are seldom further apart than this many collectives. */
@@ -82,13 +83,13 @@ void check_order_hear_all(const mpi_rank_t *self)
 void check_order_send(int to)
 {
     if (to >= 0 && to < count)
-        states[to].sent = check_order_now();
+        states[to].sent = now; /* all events so far are before it */
 }
 
 void check_order_write(int to)
 {
     if (to >= 0 && to < count)
-        states[to].written = check_order_now();
+        states[to].written = now;
 }
 
 static meetings_t *meetings_of(uint32_t context)
@@ -120,7 +121,7 @@ void check_order_meet(const mpi_rank_t *self, uint32_t context)
     m = meetings_of(context);
     if (m != NULL && m->numbers[slot] <= s->number) {
         m->numbers[slot] = s->number;
-        m->times[slot] = check_order_now();
+        m->times[slot] = now;
     }
     pthread_mutex_unlock(&lock);
     s->meetings = m;
@@ -224,6 +225,7 @@ static void on_call(mpi_rank_t *self)
         if (strcmp(s->call, "MPI_Win_allocate_shared") == 0)
             is_hidden = true;
     }
+    check_conflicts_call(self);
     s->call = self->call.name;
     s->anchor = __builtin_frame_address(0);
 }

@@ -32,6 +32,7 @@ typedef struct pending {
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
     uint64_t hash;   /* of the bytes at the start, or then */
+    uint64_t parts;  /* calls that name one area together, one behind the other */
     uint64_t heap;   /* check_allocations_changes at the start */
     int guard;       /* of the whole pages of a receive buffer (guard.h) */
 } pending_t;
@@ -97,6 +98,7 @@ static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
     p->guard = -1;
     p->heap = check_allocations_changes();
     p->hash = p->is_hashed ? check_area_hash(&p->area) : 0;
+    p->parts = 1;
     p->span = (check_span_t){.low = p->area.low, .high = p->area.high};
     mpi_type_hold(p->type);
     check_spans_add(&o->spans, &p->span);
@@ -191,7 +193,7 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
 
 static void check_hash(pending_t *p, const mpi_rank_t *self)
 {
-    if (p->is_told || check_area_hash(&p->area) == p->hash)
+    if (p->is_told || check_area_hash_parts(&p->area, p->parts) == p->hash)
         return;
     p->is_told = true;
     report_change(p, self);
@@ -240,7 +242,8 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
     check_guard_lift(p->guard);
     if (looks)
         check_touch(p, self);
-    if (looks && p->heap != check_allocations_changes() &&
+    if (looks &&
+        (p->heap != check_allocations_changes() || check_elements_left(self, p->area.low)) &&
         check_allocations_pending(self, &p->area, p->call, p->site))
         looks = false;
     if (looks && p->is_hashed && (!p->is_receive || p->is_arrived))
@@ -406,6 +409,30 @@ void check_pending_look(mpi_rank_t *self)
 
 /* ---- One-sided operations ---- */
 
+/* Does the operation continue the one before of the same call, as in a loop over an array? Then
+ * they are one. Whole pages may be guarded, and requests end operations one by one. */
+static bool extend_last(const mpi_rank_t *self, const mpi_win_t *win, int target,
+                        const check_area_t *area, bool is_receive)
+{
+    enum { SMALL = 4096 };
+    ours_t *o = &ours[self->world];
+    pending_t *p = LIST_FIRST(&o->window);
+
+    if (p == NULL || !check_area_follows(&p->area, p->parts, area) || p->win != win ||
+        p->target != target || p->site != self->call.caller || p->call != self->call.name ||
+        p->is_receive != is_receive || p->request != NULL || p->is_told || p->guard >= 0 ||
+        area->high - area->low >= SMALL || p->heap != check_allocations_changes() ||
+        strncmp(p->call, "MPI_R", 5) == 0)
+        return false;
+    if (p->is_hashed)
+        p->hash = check_area_hash_more(p->hash, p->parts, area);
+    p->parts++;
+    p->area.count += area->count;
+    p->area.high = area->high;
+    check_spans_extend(o->spans, &p->span, area->high);
+    return true;
+}
+
 /* What a get of this process has read is there already. */
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use)
@@ -419,7 +446,7 @@ void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
     other = is_receive || !is_full ? find_overlap(self, NULL, &area, use) : NULL;
     if (other != NULL && other->win != NULL && other->site != self->call.caller)
         report_overlap(self, other, &area, is_receive);
-    if (is_full)
+    if (is_full || (other == NULL && extend_last(self, win, target, &area, is_receive)))
         return;
     p = keep(self, &(pending_t){.win = win,
                                 .target = target,

@@ -95,6 +95,17 @@ void check_spans_remove(check_spans_t *spans, check_span_t *span)
     *spans = take_out(*spans, span);
 }
 
+void check_spans_extend(check_spans_t spans, check_span_t *span, const char *high)
+{
+    span->high = high;
+    for (check_span_t *s = spans;; s = is_before(span, s) ? s->left : s->right) {
+        if (s->most < high)
+            s->most = high;
+        if (s == span)
+            return;
+    }
+}
+
 bool check_spans_each(check_spans_t spans, const char *low, const char *high, check_span_fn visit,
                       void *argument)
 {

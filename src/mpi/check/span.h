@@ -29,6 +29,8 @@ typedef check_span_t *check_spans_t;
 void check_spans_add(check_spans_t *spans, check_span_t *span);
 /* It must be one of them. */
 void check_spans_remove(check_spans_t *spans, check_span_t *span);
+/* Move the end of one of them to `high`, which lies behind it. */
+void check_spans_extend(check_spans_t spans, check_span_t *span, const char *high);
 /* Call `visit` for each span that has a byte in [low, high), in the order of their beginnings,
  * until it returns false. It must not add or remove any. */
 typedef bool (*check_span_fn)(check_span_t *span, void *argument);
