@@ -25,6 +25,8 @@ static void print_wrapped(const char *label, const char *text)
 
 static const char *severity(const mpi_finding_class_t *c)
 {
+    if (c->may_go_on)
+        return "an error that ends every job, unless --check-suppress has a rule for it";
     if (c->ends_job)
         return "an error that ends every job";
     if (c->is_error)

@@ -520,24 +520,32 @@ static const char *keep_name(const char *call)
     return copy;
 }
 
-/* The buffers that the call of this thread has named before its operation. */
+/* The buffers that a rank's call has named before its operation. In virtual time other ranks may
+ * run in between. */
 enum { SIDES = 3 };
-static _Thread_local struct {
+typedef struct {
     mpi_transfer_t sides[SIDES];
     check_use_t uses[SIDES];
     int count;
-    const mpi_rank_t *self;
     const void *site;
-} named;
+} named_t;
+static named_t *names; /* [running_count]; or NULL */
+
+static named_t *named_of(const mpi_rank_t *self)
+{
+    return names != NULL && self->world < running_count ? &names[self->world] : NULL;
+}
 
 /* They are in use from now on. */
 static void use_buffers(mpi_rank_t *self, const mpi_win_t *win, int target)
 {
-    bool is_same = named.self == self && named.site == self->call.caller; /* else one has failed */
+    named_t *named = named_of(self);
+    bool is_same = named != NULL && named->site == self->call.caller; /* else one has failed */
 
-    for (int i = 0; i < named.count && is_same; i++)
-        check_pending_window(self, win, target, &named.sides[i], named.uses[i]);
-    named.count = 0;
+    for (int i = 0; is_same && i < named->count; i++)
+        check_pending_window(self, win, target, &named->sides[i], named->uses[i]);
+    if (named != NULL)
+        named->count = 0;
 }
 
 /* Not of puts and accumulates. */
@@ -917,21 +925,23 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
 {
     check_area_t area = check_area_make(address, count, type);
     what_t what = what_of(self->call.name);
+    named_t *named = named_of(self);
     bool is_receive = strcmp(name, "result") == 0 || what == READ;
 
-    if (strcmp(name, "origin") == 0 || named.count == SIDES)
-        named.count = 0;
+    if (named == NULL)
+        return;
+    if (strcmp(name, "origin") == 0 || named->count == SIDES)
+        named->count = 0;
     if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
         return;
     check_pending_memory(self, &area, is_receive);
     if (is_receive && what == UPDATE)
         return; /* what nobody wants may go to one place, and come there in any order */
-    named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
-                                                .count = count,
-                                                .type = (mpi_type_t *)(uintptr_t)type};
-    named.uses[named.count++] = is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN;
-    named.self = self;
-    named.site = self->call.caller;
+    named->sides[named->count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
+                                                  .count = count,
+                                                  .type = (mpi_type_t *)(uintptr_t)type};
+    named->uses[named->count++] = is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN;
+    named->site = self->call.caller;
 }
 
 void check_conflicts_begin(void)
@@ -945,6 +955,7 @@ void check_conflicts_begin(void)
 
     xy_hash_init(&members, XY_HASH_U64);
     running = xy_calloc((size_t)mpi_job->numbers, sizeof(*running)); /* NULL: there are no runs */
+    names = xy_calloc((size_t)mpi_job->numbers, sizeof(*names));
     running_count = mpi_job->numbers;
     for (int r = 0; r < mpi_job->size; r++)
         mpi_rank_watch(&mpi_job->ranks[r], XMPI_LOOK_RECORD);

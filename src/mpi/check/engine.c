@@ -614,7 +614,7 @@ xy_status_t check_engine_begin(int ranks)
         st = check_cores_begin();
     if (st != XY_OK)
         return st;
-    if (mpi_checks.windows)
+    if (mpi_checks.windows || mpi_checks.buffers)
         st = check_order_begin(ranks);
     if (mpi_checks.buffers || mpi_checks.windows)
         check_collectives_begin();

@@ -5,8 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "mpi.h"
 #include "mpi/check/conflicts.h"
 #include "mpi/check/cores.h"
+#include "mpi/check/pending.h"
 
 /* Members of a communicator are seldom further apart than this many collectives. */
 enum { MEETINGS = 16 };
@@ -158,9 +160,17 @@ static hears_t find_hears(const char *call)
                                           "MPI_Comm_size",
                                           "MPI_Win_unlock_all",
                                           NULL};
-    static const char *const members[] = {"MPI_Barrier", "MPI_Bcast",    "MPI_Allreduce",
-                                          "MPI_Reduce",  "MPI_Scatter",  "MPI_Allgather",
-                                          "MPI_Gather",  "MPI_Alltoall", NULL};
+    static const char *const members[] = {"MPI_Barrier",
+                                          "MPI_Bcast",
+                                          "MPI_Allreduce",
+                                          "MPI_Reduce",
+                                          "MPI_Scatter",
+                                          "MPI_Allgather",
+                                          "MPI_Gather",
+                                          "MPI_Alltoall",
+                                          "MPI_Allgatherv",
+                                          "MPI_Alltoallv",
+                                          NULL};
     static const char *const messages[] = {"MPI_Recv", "MPI_Sendrecv", NULL};
 
     return is_one_of(call, nothing)    ? HEARS_NOTHING
@@ -225,7 +235,10 @@ static void on_call(mpi_rank_t *self)
         if (strcmp(s->call, "MPI_Win_allocate_shared") == 0)
             is_hidden = true;
     }
+    if (self->call.name != NULL && self->thread_level == MPI_THREAD_SERIALIZED)
+        mpi_thread_be_alone(self);
     check_conflicts_call(self);
+    check_pending_call(self);
     s->call = self->call.name;
     s->anchor = __builtin_frame_address(0);
 }

@@ -48,6 +48,7 @@ typedef struct {
     list_t window;           /* one-sided ones */
     list_t receives;         /* of all */
     int in_windows;
+    int unsettled;    /* receive buffers of collectives and files whose data may still come */
     pending_t *spare; /* one that is free */
 } ours_t;
 
@@ -82,6 +83,12 @@ static list_t *chain_of(ours_t *o, const mpi_request_t *request)
     return &o->requests[xy_hash_u64((uintptr_t)request) % CHAINS];
 }
 
+/* A receive buffer in which other ranks may have put parts of their data. */
+static bool is_unsettled(const pending_t *p)
+{
+    return p->is_receive && !p->is_hashed && p->request != NULL && p->win == NULL;
+}
+
 /* Keep `*p`, at least as long as its request or its epoch lasts. NULL: memory ran out, and what is
  * not noted is not reported. */
 static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
@@ -107,6 +114,7 @@ static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
     if (p->win != NULL)
         LIST_INSERT_HEAD(&o->window, p, with_window);
     o->in_windows += p->win != NULL;
+    o->unsettled += is_unsettled(p);
     if (p->is_receive)
         LIST_INSERT_HEAD(&o->receives, p, with_receives);
     return p;
@@ -237,6 +245,7 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
     if (p->win != NULL)
         LIST_REMOVE(p, with_window);
     o->in_windows -= p->win != NULL;
+    o->unsettled -= is_unsettled(p);
     if (p->is_receive)
         LIST_REMOVE(p, with_receives);
     check_guard_lift(p->guard);
@@ -368,6 +377,21 @@ static void arrive(pending_t *p)
     check_guard_lift(p->guard);
     p->hash = check_area_hash(&p->area);
     check_guard_renew(p->guard);
+}
+
+void check_pending_call(const mpi_rank_t *self)
+{
+    ours_t *o = &ours[self->world];
+    pending_t *p;
+
+    if (o->unsettled == 0)
+        return;
+    LIST_FOREACH(p, &o->receives, with_receives)
+    if (is_unsettled(p) && p->request->is_done) {
+        o->unsettled--;
+        p->is_hashed = true;
+        arrive(p);
+    }
 }
 
 static bool may_arrive(const pending_t *p)

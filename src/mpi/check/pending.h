@@ -42,4 +42,8 @@ void check_pending_settle(const mpi_rank_t *self, const mpi_win_t *win, int targ
 /* The rank is going to wait or tests: has it changed the buffers of its receives? */
 void check_pending_look(mpi_rank_t *self);
 
+/* The rank enters a call, or leaves one: what a collective or an access to a file has received by
+ * now is known. */
+void check_pending_call(const mpi_rank_t *self);
+
 #endif

@@ -10,7 +10,7 @@ const check_machine_t *check_machine_find(int elf_machine)
                                       : NULL;
 }
 
-enum { STEPS = 64 }; /* instructions on all paths */
+enum { STEPS = 128, RESULT = 4 }; /* instructions on all paths; bytes of a result */
 
 typedef struct {
     const check_machine_t *machine;
@@ -48,6 +48,39 @@ static check_result_t worse(check_result_t a, check_result_t b)
     return a > b ? a : b;
 }
 
+/* From `address`, until the local variable at `place` is read or written on each path. Calls do not
+ * read it, as its address is not taken on the way; where the function ends it is gone. */
+static check_result_t follow_place(walk_t *walk, uint64_t address, int64_t place)
+{
+    check_result_t found = CHECK_RESULT_IGNORED;
+    unsigned char bytes[CHECK_CODE_LONGEST];
+
+    while (found != CHECK_RESULT_USED && !is_seen(walk, address)) {
+        check_code_t code;
+        bool meets;
+
+        if (walk->count == STEPS || !walk->fetch(address, bytes, walk->argument))
+            return CHECK_RESULT_USED;
+        walk->seen[walk->count++] = address;
+        code = walk->machine->decode(bytes);
+        meets = code.place < place + RESULT && place < code.place + code.place_bytes;
+        if (code.kind == CHECK_CODE_UNKNOWN ||
+            (code.place_use == CHECK_PLACE_NAMED && code.place <= place) ||
+            (code.place_use == CHECK_PLACE_READ && meets))
+            return CHECK_RESULT_USED;
+        if ((code.place_use >= CHECK_PLACE_WRITTEN && code.place_use != CHECK_PLACE_NAMED &&
+             meets) ||
+            code.kind == CHECK_CODE_RETURN)
+            break;
+        if (code.kind == CHECK_CODE_BRANCH)
+            found = worse(found, follow_place(walk, address + code.length, place));
+        address += code.kind == CHECK_CODE_PLAIN || code.kind == CHECK_CODE_CALL
+                       ? code.length
+                       : (uint64_t)code.target;
+    }
+    return found;
+}
+
 /* From `address`, until the register is read or written on each path. */
 static check_result_t follow(walk_t *walk, uint64_t address)
 {
@@ -61,6 +94,11 @@ static check_result_t follow(walk_t *walk, uint64_t address)
             return CHECK_RESULT_USED;
         walk->seen[walk->count++] = address;
         code = walk->machine->decode(bytes);
+        if (code.place_use == CHECK_PLACE_KEEPS) {
+            walk_t kept = {walk->machine, walk->fetch, walk->argument, .count = 0};
+
+            return worse(found, follow_place(&kept, address + code.length, code.place));
+        }
         if (code.kind == CHECK_CODE_UNKNOWN || code.reads)
             return CHECK_RESULT_USED;
         if (code.writes)

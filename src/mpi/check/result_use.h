@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Does a program examine the result of a function? In the machine code after the call, the register
- * of the result is either read first, or overwritten.
+ * of the result is either read first, or overwritten. Where it is kept in a local variable, the
+ * same is asked of that one.
  *
  *   if (check_result_use(&check_aarch64, (uintptr_t)return_address, copy, NULL) ==
  *       CHECK_RESULT_IGNORED)
@@ -35,6 +36,16 @@ typedef struct {
     bool reads, writes; /* the register; a write is of all of it */
     size_t length;      /* bytes */
     int64_t target;     /* from the first byte */
+    /* A place in the frame, in bytes from its register: */
+    enum {
+        CHECK_PLACE_NONE,
+        CHECK_PLACE_READ,    /* or written in part */
+        CHECK_PLACE_WRITTEN, /* all of it */
+        CHECK_PLACE_KEEPS,   /* the same, with the register of results */
+        CHECK_PLACE_NAMED    /* as an address: of this variable, or of one that begins there */
+    } place_use;
+    int64_t place;
+    int place_bytes;
 } check_code_t;
 
 enum { CHECK_CODE_LONGEST = 16 };

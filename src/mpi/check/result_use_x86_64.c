@@ -14,6 +14,8 @@ typedef struct {
     unsigned rex;
     unsigned mod, reg, rm;
     bool uses_address; /* rax is part of an address in memory */
+    bool is_local;     /* memory below rbp, which unoptimized code has as frame pointer: */
+    int64_t place;
 } text_t;
 
 static unsigned next(text_t *t)
@@ -63,7 +65,8 @@ static void read_operands(text_t *t)
         t->uses_address = !is_relative && t->rm == 0;
         t->at += is_relative ? 4 : 0;
     }
-    t->at += t->mod == 1 ? 1 : t->mod == 2 ? 4 : 0;
+    t->place = t->mod == 0 ? 0 : number(t, t->mod == 1 ? 1 : 4);
+    t->is_local = t->mod != 0 && (byte & 7) == 5 && t->rm == 5 && t->place < 0;
 }
 
 static bool has_rm(const text_t *t)
@@ -275,6 +278,21 @@ static check_code_t decode_one(text_t *t, unsigned opcode)
     }
 }
 
+/* What it does with a local variable. */
+static void note_place(const text_t *t, unsigned opcode, check_code_t *code)
+{
+    bool is_move = (opcode == 0x89 || opcode == 0xc7) && !t->is_short;
+
+    if (!t->is_local || code->kind == CHECK_CODE_UNKNOWN)
+        return;
+    code->place = t->place;
+    code->place_bytes = opcode == 0x0f ? 16 : t->is_wide ? 8 : 4;
+    code->place_use = opcode == 0x8d                                 ? CHECK_PLACE_NAMED
+                      : !is_move                                     ? CHECK_PLACE_READ
+                      : opcode == 0x89 && t->reg == 0 && !t->is_wide ? CHECK_PLACE_KEEPS
+                                                                     : CHECK_PLACE_WRITTEN;
+}
+
 /* Decode the instruction at `bytes` with its prefixes; unknown ones end the search. */
 static check_code_t decode(const unsigned char *bytes)
 {
@@ -297,6 +315,7 @@ static check_code_t decode(const unsigned char *bytes)
     code = opcode == 0x0f ? decode_two(&t) : decode_one(&t, opcode);
     if (t.at > CHECK_CODE_LONGEST)
         return unknown();
+    note_place(&t, opcode, &code);
     code.length = t.at;
     code.target += (int64_t)t.at;
     return code;

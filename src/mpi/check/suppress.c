@@ -67,7 +67,7 @@ static xy_status_t parse_line(char *line, const char *path, long number, xy_vec_
     kind = find_class(name);
     if (kind == UNKNOWN)
         return refuse_class(name, path, number);
-    if (kind >= 0 && mpi_finding_classes[kind].ends_job)
+    if (kind >= 0 && mpi_finding_classes[kind].ends_job && !mpi_finding_classes[kind].may_go_on)
         return refuse_end(name, path, number);
     rule = xy_vec_push(rules);
     if (rule == NULL)

@@ -653,16 +653,21 @@ static __attribute__((cold)) void enter_alone(const mpi_rank_t *self, mpi_comm_t
                              .rank = self->world,
                              .other = -1,
                              .sites = {self->call.caller, comm->blocking_site}};
-    char here[160], there[160];
+    char here[160], there[160], text[900];
 
     if (comm->blocking != NULL) {
         mpi_caller_describe(self->call.caller, here, sizeof(here));
         mpi_caller_describe(comm->blocking_site, there, sizeof(there));
-        mpi_finding_end(&finding,
-                        "rank %d: %s %s was called on %s while another thread is in %s %s; "
-                        "collectives of one communicator follow each other",
-                        self->world, self->call.name, here, comm->name, comm->blocking, there);
-        mpi_job->abort(1);
+        snprintf(text, sizeof(text),
+                 "%s %s was called on %s while another thread is in %s %s; collectives of one "
+                 "communicator follow each other",
+                 self->call.name, here, comm->name, comm->blocking, there);
+        if (mpi_finding_store != NULL) {
+            mpi_finding_add(&finding, "%s", text); /* returns where it is suppressed */
+        } else {
+            mpi_finding_end(&finding, "rank %d: %s", self->world, text);
+            mpi_job->abort(1);
+        }
     }
     comm->blocking = self->call.name;
     comm->blocking_site = self->call.caller;

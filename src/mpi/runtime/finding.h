@@ -64,6 +64,7 @@ typedef struct {
     const char *limits;  /* cases that are not found; "": none known */
     const char *example; /* a program of tests/bugs; "": none */
     bool is_plain;       /* found without --check, too */
+    bool may_go_on;      /* ends_job: but not with --check where a rule suppresses it */
 } mpi_finding_class_t;
 
 extern const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS];

@@ -213,7 +213,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "make the calls.",
          .limits = "Blocking collectives are compared while both are in progress. Two that follow "
                    "each other in different orders are a disagreement or go unnoticed.",
-         .example = "collectives_of_two_threads", .is_plain = true},
+         .example = "collectives_of_two_threads", .is_plain = true, .may_go_on = true},
     [XMPI_FINDING_CRASH] =
         {"crash", true, true, "a signal ended a rank",
          .rule = "The report names the rank, the signal, the MPI call, and the active functions "

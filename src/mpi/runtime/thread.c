@@ -5,6 +5,8 @@
 
 #include "mpi.h"
 #include "mpi/runtime/call.h"
+#include "mpi/runtime/caller.h"
+#include "mpi/runtime/finding.h"
 
 _Thread_local mpi_thread_t *mpi_thread_here;
 
@@ -200,6 +202,43 @@ mpi_rank_t *mpi_enter_any_thread(const char *name, const void *site)
     }
     mpi_call_note(rank, name, site);
     return rank;
+}
+
+/* A call of the rank that another thread is in; or NULL. What the rank's own fiber does is kept by
+ * the visitor that is in. */
+static const mpi_call_t *find_call_of_other(const mpi_rank_t *rank)
+{
+    const mpi_thread_t *here = mpi_thread_here;
+
+    if (here != NULL && !here->is_main && here->call.name != NULL)
+        return &here->call;
+    for (const mpi_thread_t *t = rank->threads; t != NULL; t = t->next)
+        if (t != here && !t->is_main && t->call.name != NULL)
+            return &t->call;
+    return NULL;
+}
+
+void mpi_thread_be_alone(const mpi_rank_t *rank)
+{
+    const mpi_call_t *other = find_call_of_other(rank);
+    mpi_finding_t finding = {.kind = XMPI_FINDING_WRONG_TIME,
+                             .rank = rank->world,
+                             .other = -1,
+                             .sites = {rank->call.caller}};
+    char here[160], there[160];
+
+    if (other == NULL)
+        return;
+    finding.sites[1] = other->caller;
+    mpi_report_claim();
+    mpi_caller_describe(rank->call.caller, here, sizeof(here));
+    mpi_caller_describe(other->caller, there, sizeof(there));
+    mpi_finding_end(&finding,
+                    "rank %d: %s %s was called while another thread is in %s %s; "
+                    "MPI_THREAD_SERIALIZED lets one thread call at a time, ask for "
+                    "MPI_THREAD_MULTIPLE",
+                    rank->world, rank->call.name, here, other->name, there);
+    mpi_job->abort(1);
 }
 
 static void exchange_calls(mpi_call_t *a, mpi_call_t *b)
