@@ -90,7 +90,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .rule = "A buffer must stay allocated until its operation is complete.",
          .cure = "Free the block after the call, or after the completion of its request.",
          .limits = "Blocks of more than 1 MiB, and blocks freed before the last 4096 or 32 MiB, "
-                   "are not recognised.",
+                   "are not recognised; of stacks, those of the rank's first thread are.",
          .example = "check_freed_send"},
     [XMPI_FINDING_BUFFER_TYPE] =
         {"buffer-type", false, false, "a buffer has other elements than its datatype",
@@ -100,8 +100,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "MPI_PACKED and characters match anything, on both sides.",
          .cure = "Give the datatype of the variable: MPI_DOUBLE for double, MPI_INT for int.",
          .limits = "Variables in memory only: compile with -g and without optimization. Local "
-                   "variables are found in code of gcc. Derived types with several kinds of "
-                   "elements are not compared, of structures the first element is.",
+                   "variables are found in code of gcc. Structures are compared with 256 elements "
+                   "of a datatype; behind a pointer, the first one is.",
          .example = "check_type_double"},
     [XMPI_FINDING_WILDCARD] =
         {"wildcard", false, false, "a receive from any source could take another message",
@@ -140,10 +140,10 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "results of calls. At an error, the machine code after the call is analysed: the "
                  "result is overwritten before any instruction reads it.",
          .cure = "Compare the result with MPI_SUCCESS, or leave MPI_ERRORS_ARE_FATAL in place.",
-         .limits = "A result that is stored counts as examined; compilers that optimise remove "
-                   "variables that nobody reads. Not found: calls in Fortran or through pointers, "
-                   "and results that are not overwritten within 64 instructions. "
-                   "MPI_File_delete of a missing file is no finding.",
+         .limits = "A local variable that keeps the result is followed in unoptimized code of "
+                   "x86-64; elsewhere a result that is stored counts as examined. Not found: calls "
+                   "in Fortran or through pointers, and results that are not overwritten within "
+                   "128 instructions. MPI_File_delete of a missing file is no finding.",
          .example = "check_ignored_send"},
     [XMPI_FINDING_DEADLOCK] =
         {"deadlock", true, true, "ranks wait for something that cannot happen",
@@ -204,7 +204,9 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "granted thread level allows.",
          .cure = "Call MPI_Init first and MPI_Finalize last on every path; request the thread "
                  "level that the program uses.",
-         .limits = "", .example = "before_init", .is_plain = true},
+         .limits =
+             "Two threads in calls at the granted MPI_THREAD_SERIALIZED are found with --check.",
+         .example = "before_init", .is_plain = true},
     [XMPI_FINDING_CONCURRENT] =
         {"concurrent", true, true, "two threads call collectives of one communicator at a time",
          .rule = "The threads of a rank must call the collectives of a communicator one after the "
