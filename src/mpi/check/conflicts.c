@@ -27,10 +27,10 @@
 #include "mpi/check/guard.h"
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
+#include "mpi/check/sides.h"
 #include "mpi/check/span.h"
 #include "mpi/rma/rma.h"
 
-typedef enum { READ, WRITE, UPDATE } what_t;
 typedef enum { FENCES, GROUPS, LOCKS, PAST } epoch_t;
 
 typedef struct member member_t;
@@ -45,7 +45,7 @@ typedef struct access {
     uint32_t turn;      /* fences of the origin before */
     uint32_t number;    /* of the origin's operations */
     int origin, target; /* a rank of the world, and one of the window */
-    what_t what;
+    check_what_t what;
     const mpi_op_t *op; /* of MPI_Accumulate and MPI_Get_accumulate */
     check_area_t area;
     mpi_type_t *type; /* held */
@@ -144,16 +144,6 @@ static member_t *member_of(const mpi_win_t *win)
     return last.member;
 }
 
-static what_t what_of(const char *call)
-{
-    if (strncmp(call, "MPI_Put", 7) == 0 || strncmp(call, "MPI_Rput", 8) == 0)
-        return WRITE;
-    if (strcmp(call, "MPI_Get") == 0 || strcmp(call, "MPI_Get_c") == 0 ||
-        strncmp(call, "MPI_Rget", 8) == 0)
-        return strncmp(call, "MPI_Rget_", 9) == 0 && call[9] == 'a' ? UPDATE : READ;
-    return UPDATE;
-}
-
 /* May both happen in any order? What is in the list is not over. */
 static bool is_open(const access_t *a, const access_t *b)
 {
@@ -197,7 +187,7 @@ static bool is_conflict(const access_t *a, const access_t *b)
 {
     if (a->target != b->target || !is_open(a, b))
         return false;
-    if (a->what == b->what && a->what != WRITE && !has_other_operation(a, b) &&
+    if (a->what == b->what && a->what != CHECK_WRITE && !has_other_operation(a, b) &&
         !has_other_elements(a, b))
         return false;
     return check_area_overlaps(&a->area, &b->area);
@@ -211,7 +201,7 @@ static bool is_past(const access_t *a, const access_t *b)
 
 static const char *cure_of(const access_t *now, const access_t *before)
 {
-    if (now->what == UPDATE && before->what == UPDATE)
+    if (now->what == CHECK_UPDATE && before->what == CHECK_UPDATE)
         return "accumulates that meet must have the same operation and type";
     if (is_past(now, before))
         return "send a message between them, lock it exclusively, or use MPI_Accumulate";
@@ -258,7 +248,7 @@ static epoch_t epoch_of(const mpi_win_t *win)
 /* Reads with a request may end before their epoch does, and what was written is compared. */
 static bool stays(const access_t *a)
 {
-    return a->what != WRITE && strncmp(a->call, "MPI_Rget", 8) != 0;
+    return a->what != CHECK_WRITE && strncmp(a->call, "MPI_Rget", 8) != 0;
 }
 
 /* Does it have the conflicts of another that stays in the list as long? */
@@ -276,7 +266,7 @@ static bool is_repeated(const access_t *now, const access_t *before)
  * to what others read, where they poll. */
 static bool is_compared(const access_t *a)
 {
-    return a->what == WRITE || (a->what == READ && a->epoch != LOCKS);
+    return a->what == CHECK_WRITE || (a->what == CHECK_READ && a->epoch != LOCKS);
 }
 
 /* Other ranks, and calls of the owner, lift the guard where they use the memory. */
@@ -351,7 +341,7 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     if (is_compared(now) && now->parts == 0)
         now->hash = check_area_hash(&now->area);
     now->parts += now->parts == 0;
-    if (now->what == WRITE && !now->is_told)
+    if (now->what == CHECK_WRITE && !now->is_told)
         guard_pages(now, win);
     keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
@@ -520,76 +510,21 @@ static const char *keep_name(const char *call)
     return copy;
 }
 
-/* The buffers that a rank's call has named before its operation. In virtual time other ranks may
- * run in between. */
-enum { SIDES = 3 };
-typedef struct {
-    mpi_transfer_t sides[SIDES];
-    check_use_t uses[SIDES];
-    int count;
-    const void *site;
-} named_t;
-static named_t *names; /* [running_count]; or NULL */
-
-static named_t *named_of(const mpi_rank_t *self)
-{
-    return names != NULL && self->world < running_count ? &names[self->world] : NULL;
-}
-
-/* They are in use from now on. */
-static void use_buffers(mpi_rank_t *self, const mpi_win_t *win, int target)
-{
-    named_t *named = named_of(self);
-    bool is_same = named != NULL && named->site == self->call.caller; /* else one has failed */
-
-    for (int i = 0; is_same && i < named->count; i++)
-        check_pending_window(self, win, target, &named->sides[i], named->uses[i]);
-    if (named != NULL)
-        named->count = 0;
-}
-
 /* Not of puts and accumulates. */
 static bool returns_data(const access_t *a)
 {
-    return a->what == READ || (a->what == UPDATE && strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
-                               strncmp(a->call, "MPI_Racc", 8) != 0);
+    return a->what == CHECK_READ ||
+           (a->what == CHECK_UPDATE && strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
+            strncmp(a->call, "MPI_Racc", 8) != 0);
 }
 
 /* Memory carries what ranks tell each other, too. */
 static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const access_t *a)
 {
-    if (a->what != READ)
+    if (a->what != CHECK_READ)
         check_order_write(mpi_comm_world_rank(win->comm, a->target));
     if (returns_data(a))
         check_order_hear_all(self);
-}
-
-/* Most operations of a thread use memory that is as it was. */
-static void look_at_memory(const mpi_rank_t *self, const mpi_win_t *win, const access_t *now)
-{
-    static _Thread_local struct {
-        uint64_t changes;
-        const char *low, *high;
-    } last;
-    uint64_t changes = check_allocations_changes();
-    check_block_t block;
-
-    if (win->shared->flavor == MPI_WIN_FLAVOR_ALLOCATE ||
-        win->shared->flavor == MPI_WIN_FLAVOR_SHARED)
-        return; /* it is not the program's */
-    if (last.changes == changes && now->area.low >= last.low && now->area.high <= last.high)
-        return;
-    check_allocations_window(
-        self, &now->area,
-        win->shared->flavor == MPI_WIN_FLAVOR_CREATE ? win->shared->places[now->target].base : NULL,
-        mpi_comm_world_rank(win->comm, now->target));
-    last.changes = changes;
-    last.low = now->area.low;
-    last.high = now->area.high;
-    if (check_allocations_find(now->area.low, &block) && block.freed == NULL) {
-        last.low = block.low;
-        last.high = block.low + block.size;
-    }
 }
 
 /* Note an operation on a window and compare it with the pending ones. */
@@ -602,15 +537,15 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .op = op,
                     .origin = self->world,
                     .target = target,
-                    .what = what_of(self->call.name),
+                    .what = check_sides_what(self->call.name),
                     .area = check_area_make(address, count, type),
                     .type = type,
                     .call = self->call.name,
                     .site = self->call.caller};
 
-    use_buffers(self, win, target);
+    check_sides_use(self, win, target);
     if (mpi_checks.buffers && !rma_is_far(win, target) && now.area.low < now.area.high)
-        look_at_memory(self, win, &now);
+        check_sides_look(self, win, target, &now.area);
     member = mpi_checks.windows ? member_of(win) : NULL;
     if (member == NULL)
         return;
@@ -665,8 +600,9 @@ static void report_store(access_t *a, const end_t *end)
         &finding,
         "its own code has changed memory of its window that %s of rank %d %s %s, before "
         "%s%s %s",
-        a->call, a->origin, check_place_text(a->site, there), a->what == READ ? "read" : "wrote to",
-        end->call, by, check_place_text(end->site, here));
+        a->call, a->origin, check_place_text(a->site, there),
+        a->what == CHECK_READ ? "read" : "wrote to", end->call, by,
+        check_place_text(end->site, here));
 }
 
 /* The owner's code has used pages that were written, and the guard knows where. */
@@ -898,7 +834,7 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
                     .op = told->op,
                     .origin = world,
                     .target = win->rank,
-                    .what = (what_t)told->what,
+                    .what = (check_what_t)told->what,
                     .type = told->type,
                     .is_told = !told->is_written,
                     .site = site};
@@ -919,35 +855,10 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
     pthread_mutex_unlock(&lock);
 }
 
-/* The memory and the type of the caller's own buffer. */
-static void on_side(const mpi_rank_t *self, const char *name, const void *address, int64_t count,
-                    const mpi_type_t *type)
-{
-    check_area_t area = check_area_make(address, count, type);
-    what_t what = what_of(self->call.name);
-    named_t *named = named_of(self);
-    bool is_receive = strcmp(name, "result") == 0 || what == READ;
-
-    if (named == NULL)
-        return;
-    if (strcmp(name, "origin") == 0 || named->count == SIDES)
-        named->count = 0;
-    if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
-        return;
-    check_pending_memory(self, &area, is_receive);
-    if (is_receive && what == UPDATE)
-        return; /* what nobody wants may go to one place, and come there in any order */
-    named->sides[named->count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
-                                                  .count = count,
-                                                  .type = (mpi_type_t *)(uintptr_t)type};
-    named->uses[named->count++] = is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN;
-    named->site = self->call.caller;
-}
-
 void check_conflicts_begin(void)
 {
     static const rma_watch_t watch = {.operation = on_operation,
-                                      .side = on_side,
+                                      .side = check_sides_note,
                                       .request = on_request,
                                       .settle = on_settle,
                                       .exposed = on_exposed,
@@ -955,7 +866,7 @@ void check_conflicts_begin(void)
 
     xy_hash_init(&members, XY_HASH_U64);
     running = xy_calloc((size_t)mpi_job->numbers, sizeof(*running)); /* NULL: there are no runs */
-    names = xy_calloc((size_t)mpi_job->numbers, sizeof(*names));
+    check_sides_begin(mpi_job->numbers);
     running_count = mpi_job->numbers;
     for (int r = 0; r < mpi_job->size; r++)
         mpi_rank_watch(&mpi_job->ranks[r], XMPI_LOOK_RECORD);
