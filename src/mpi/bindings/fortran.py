@@ -154,7 +154,7 @@ def wrapper_text(function, wrapped):
     arguments = [Argument(function, p) for p in function.parameters]
     if function.result != "int":
         texts = [a.parameter for a in arguments] or ["void"]
-        call = f"    return {full_name(function, 'P')}({', '.join(a.value for a in arguments)});\n"
+        call = f"    return xylem_mpi_table.{function.name}({', '.join(a.value for a in arguments)});\n"
         result = function.result
     else:
         texts = [a.parameter for a in arguments] + ["MPI_Fint *ierror"] + \

@@ -29,7 +29,7 @@ FORTRAN_ALIAS(init_thread, const MPI_Fint *, MPI_Fint *, MPI_Fint *)
 
 void pmpi_pcontrol_(const MPI_Fint *level)
 {
-    PMPI_Pcontrol(*level);
+    xylem_mpi_table.Pcontrol(*level);
 }
 FORTRAN_ALIAS(pcontrol, const MPI_Fint *)
 
@@ -151,15 +151,17 @@ DETACH_FROM(session_detach_buffer_c, MPI_Session, MPI_Count)
 void mpi_alloc_mem_cptr_(const MPI_Aint *size, const MPI_Fint *info, void *baseptr,
                          MPI_Fint *ierror)
 {
-    fortran_return(ierror, PMPI_Alloc_mem(*size, (MPI_Info)mpi_handle_from_int(*info), baseptr));
+    fortran_return(ierror, xylem_mpi_table.Alloc_mem(
+                               HERE, *size, (MPI_Info)mpi_handle_from_int(*info), baseptr));
 }
 
 void mpi_win_allocate_cptr_(const MPI_Aint *size, const MPI_Fint *disp_unit, const MPI_Fint *info,
                             const MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror)
 {
     MPI_Win made = MPI_WIN_NULL;
-    int error = PMPI_Win_allocate(*size, *disp_unit, (MPI_Info)mpi_handle_from_int(*info),
-                                  (MPI_Comm)mpi_handle_from_int(*comm), baseptr, &made);
+    int error =
+        xylem_mpi_table.Win_allocate(HERE, *size, *disp_unit, (MPI_Info)mpi_handle_from_int(*info),
+                                     (MPI_Comm)mpi_handle_from_int(*comm), baseptr, &made);
 
     *win = mpi_handle_to_int(made);
     fortran_return(ierror, error);
@@ -170,8 +172,9 @@ void mpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_un
                                    MPI_Fint *win, MPI_Fint *ierror)
 {
     MPI_Win made = MPI_WIN_NULL;
-    int error = PMPI_Win_allocate_shared(*size, *disp_unit, (MPI_Info)mpi_handle_from_int(*info),
-                                         (MPI_Comm)mpi_handle_from_int(*comm), baseptr, &made);
+    int error = xylem_mpi_table.Win_allocate_shared(
+        HERE, *size, *disp_unit, (MPI_Info)mpi_handle_from_int(*info),
+        (MPI_Comm)mpi_handle_from_int(*comm), baseptr, &made);
 
     *win = mpi_handle_to_int(made);
     fortran_return(ierror, error);
@@ -180,8 +183,9 @@ void mpi_win_allocate_shared_cptr_(const MPI_Aint *size, const MPI_Fint *disp_un
 void mpi_win_shared_query_cptr_(const MPI_Fint *win, const MPI_Fint *rank, MPI_Aint *size,
                                 MPI_Fint *disp_unit, void *baseptr, MPI_Fint *ierror)
 {
-    fortran_return(ierror, PMPI_Win_shared_query((MPI_Win)mpi_handle_from_int(*win), *rank, size,
-                                                 disp_unit, baseptr));
+    fortran_return(ierror,
+                   xylem_mpi_table.Win_shared_query(HERE, (MPI_Win)mpi_handle_from_int(*win), *rank,
+                                                    size, disp_unit, baseptr));
 }
 
 /* ---- The new communicator comes when the request is completed ---- */

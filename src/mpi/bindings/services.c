@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/bindings/services.h"
 
-#include <mpi-ext.h>
-
 #include "mpi/datatype/datatype.h"
 #include "mpi/topo/topo.h"
 
 static long peers(MPI_Comm comm)
 {
-    const mpi_comm_t *object = mpi_comm_of(comm);
+    const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
 
     if (!object)
         return 0;
@@ -17,7 +15,7 @@ static long peers(MPI_Comm comm)
 
 static long degree(MPI_Comm comm, bool is_out)
 {
-    const mpi_comm_t *object = mpi_comm_of(comm);
+    const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
     int in = 0, out = 0;
 
     if (object && object->topology)
@@ -45,5 +43,5 @@ const mpi_services_t xylem_mpi_services = {
     .idup_set_place = mpi_comm_idup_set_place,
     .peers = peers,
     .degree = degree,
-    .query_cuda_support = MPIX_Query_cuda_support,
+    .query_cuda_support = mpi_device_is_supported,
 };

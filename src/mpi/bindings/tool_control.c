@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/bindings/calls.h"
+#include "mpi/bindings/services.h"
 #include "mpi/bindings/tool.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -197,7 +198,8 @@ static int write_text(const struct MPI_T_cvar_handle_t *handle, const char *text
         return MPI_T_ERR_INVALID;
     info = mpi_info_copy(mpi_info_of(comm->info));
     if (info && mpi_info_put(info, table[handle->index].name, text) == XY_OK)
-        code = PMPI_Comm_set_info(handle->comm, (MPI_Info)(void *)info);
+        code = xylem_mpi_table.Comm_set_info(__builtin_return_address(0), handle->comm,
+                                             (MPI_Info)(void *)info);
     mpi_info_destroy(info);
     return code;
 }

@@ -103,13 +103,18 @@ void mpi_device_use(bool (*has_work)(void), void (*wait)(void))
     pthread_mutex_unlock(&lock);
 }
 
-int MPIX_Query_cuda_support(void)
+int mpi_device_is_supported(void)
 {
     static void *library;
 
     if (library == NULL)
         library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     return library != NULL && dlsym(library, "cuPointerGetAttributes") != NULL ? 1 : 0;
+}
+
+int MPIX_Query_cuda_support(void)
+{
+    return mpi_device_is_supported();
 }
 
 static void check(result_t r, const char *doing)

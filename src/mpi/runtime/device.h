@@ -25,6 +25,10 @@ extern bool mpi_device_is_used __attribute__((visibility("hidden")));
  * `wait`: until it has none; other ranks run meanwhile. NULL: both are as before, or none. */
 void mpi_device_use(bool (*has_work)(void), void (*wait)(void));
 
+/* MPIX_Query_cuda_support. Library code calls this one: in processes of programs for another MPI,
+ * the public name is that of the translation. */
+int mpi_device_is_supported(void);
+
 /* Is it memory of a device? *number_p gets which, if it is not NULL. */
 bool mpi_device_has(const void *address, int *number_p);
 
