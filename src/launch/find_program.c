@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "launch/launch.h"
@@ -79,8 +81,28 @@ static const char *inner_mpi(const process_elf_t *elf)
     return NULL;
 }
 
+/* Would the kernel give a process of the program rights that mpiexec does not have? Ranks, which
+ * are threads of mpiexec, would run without them. What it would give, as words; NULL: none. */
+static const char *rights_of(const char *path)
+{
+    struct stat about;
+    struct statvfs system;
+
+    if (stat(path, &about) != 0 ||
+        (statvfs(path, &system) == 0 && (system.f_flag & ST_NOSUID) != 0))
+        return NULL;
+    if ((about.st_mode & S_ISUID) != 0 && about.st_uid != geteuid())
+        return "is setuid (u+s)";
+    if ((about.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && about.st_gid != getegid())
+        return "is setgid (g+s)";
+    if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
+        return "has capabilities";
+    return NULL;
+}
+
 xy_status_t mpi_launch_inspect(mpi_part_t *part)
 {
+    const char *rights;
     process_elf_t *elf;
     xy_status_t st;
 
@@ -94,5 +116,11 @@ xy_status_t mpi_launch_inspect(mpi_part_t *part)
     part->is_fixed = elf->kind == PROCESS_ELF_FIXED;
     part->other_mpi = part->is_mpi ? NULL : inner_mpi(elf);
     process_elf_close(elf);
+    rights = st == XY_OK && part->is_mpi ? rights_of(part->path) : NULL;
+    if (rights != NULL)
+        st = xy_fail(XY_EUNSUPPORTED,
+                     "'%s' %s, but ranks are threads of mpiexec and have its rights only; remove "
+                     "that from a copy of the program, and start mpiexec with the rights it needs",
+                     part->path, rights);
     return st;
 }

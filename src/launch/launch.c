@@ -717,18 +717,6 @@ static bool runs_alone(const launch_t *launch)
     return launch->size == 1 && part->is_mpi && part->is_fixed && !launch->values->share_globals;
 }
 
-static xy_status_t become(launch_t *launch)
-{
-    mpi_part_t *part = part_at(launch, 0);
-    xy_status_t st = mpi_launch_environment(part, launch->values, XMPI_LAUNCHED_RANK);
-    char **environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1, 0, 1) : NULL;
-
-    if (environment == NULL)
-        return st == XY_OK ? xy_fail_memory("starting a rank") : st;
-    execve(part->path, part->argv, environment);
-    return xy_fail_errno(errno, part->path, "execute");
-}
-
 /* What sees one process only. */
 static xy_status_t check_several(const launch_t *launch)
 {
@@ -790,7 +778,7 @@ static xy_status_t start(launch_t *launch)
         return part_at(launch, 0)->is_mpi ? run_head(launch) : run_head_of_children(launch);
     }
     if (runs_alone(launch) && launch->node == NULL && !mpi_launch_output_is_watched(launch->values))
-        return become(launch);
+        return mpi_launch_become(part_at(launch, 0), launch->values);
     if (part_at(launch, 0)->is_mpi && (launch->node != NULL || !runs_alone(launch))) {
         st = mpi_restart_if_asked(&launch->parts);
         return st == XY_OK ? run_ranks(launch) : st;

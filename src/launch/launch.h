@@ -69,6 +69,9 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
 char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size, int first,
                                    int count);
 
+/* Run a program in place of this process, as the only rank; returns only if that fails. */
+xy_status_t mpi_launch_become(mpi_part_t *part, const mpi_launch_values_t *values);
+
 /* Starting again with other libraries preloaded (restart.c). First note how this process was
  * started, then the directory that -wdir leaves. */
 xy_status_t mpi_restart_note(int argc, char **argv);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment of ranks. Programs read it before MPI_Init. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -205,4 +206,18 @@ char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size, i
         set(list, text);
     }
     return list;
+}
+
+xy_status_t mpi_launch_become(mpi_part_t *part, const mpi_launch_values_t *values)
+{
+    xy_status_t st = mpi_launch_environment(part, values, XMPI_LAUNCHED_RANK);
+    char **environment;
+
+    if (st == XY_OK)
+        st = guard_processes(part->environment);
+    environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1, 0, 1) : NULL;
+    if (environment == NULL)
+        return st == XY_OK ? xy_fail_memory("starting a rank") : st;
+    execve(part->path, part->argv, environment);
+    return xy_fail_errno(errno, part->path, "execute");
 }

@@ -198,6 +198,44 @@ if command -v clang >/dev/null && command -v ld.lld >/dev/null; then
     run 0 -n 4 ./copies
 fi
 
+# Executables that cannot be ranks of one process: at a fixed address (with copies of predefined objects on x86-64), or with
+# rights that mpiexec does not have. A rank alone, and processes of a script, have the translation, too.
+for abi in openmpi mpich; do
+    compile $abi "${!abi}" -no-pie -fno-pie "$sources/foreign.c" -o fixed
+    run 1 -n 2 ./fixed
+    says "$err" "fixed: the program is linked to a fixed address"
+    says "$err" "start it from a script"
+    run 0 -n 1 ./fixed
+    same "$out" "one of 1"
+    run 0 -n 3 sh -c ./fixed
+    same "$out" "$three"
+    run 0 -n 3 --share-globals ./fixed
+    same "$out" "$three"
+done
+refused() { # FILE WHAT MPIEXEC...
+    err=$("${@:3}" -n 2 "$1" 2>&1) && die "$1 runs"
+    says "$err" "'$1' $2, but ranks are threads of mpiexec and have its rights only"
+    [ "$(wc -l <<<"$err")" = 1 ] || die "more than one line: $err"
+}
+if [ "$(id -u)" = 0 ]; then
+    for bits in u+s g+s; do
+        cp renamed with_rights
+        chown 65534:65534 with_rights
+        chmod $bits with_rights
+        refused ./with_rights "is set$([ $bits = u+s ] && echo u || echo g)id ($bits)" timeout 240 "$bin/mpiexec"
+        chown 0:0 with_rights
+        run 0 -n 3 ./with_rights # without the bit, which chown has removed
+    done
+    # Capabilities, of which root has all: CAP_NET_BIND_SERVICE, in effect.
+    python3 -c 'import os, struct; os.setxattr("with_rights", "security.capability", struct.pack("<5I", 0x2000001, 1 << 10, 0, 0, 0))'
+    run 0 -n 3 ./with_rights
+    nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    chmod o+rx .
+    if "${nobody[@]}" test -x "$bin/mpiexec" -a -r "$PWD/with_rights" 2>/dev/null; then
+        refused ./with_rights "has capabilities" env HOME=/ "${nobody[@]}" timeout 240 "$bin/mpiexec"
+    fi
+fi
+
 # The Java interface of another MPI uses the inside of its C library.
 echo 'int unused;' >java.c
 cc -shared -fPIC java.c -Wl,-soname,libmpi_java.so.40 -o libmpi_java.so.40

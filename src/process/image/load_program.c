@@ -208,7 +208,8 @@ static xy_status_t check_kind(const process_elf_t *elf, const process_program_co
         return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
                           "the program is linked to a fixed address, so that ranks cannot have "
                           "copies of it; compile and link it with -fPIE -pie (the compiler's "
-                          "default), or run it with --share-globals");
+                          "default), run it with --share-globals, or start it from a script, which "
+                          "makes each rank a process");
     return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
                       "this is not an executable that can be loaded");
 }
