@@ -8,7 +8,8 @@ writes below DIRECTORY, the build tree:
 
   generated/mpi/abi/NAME/facts.h   constants, conversions of numbers, predefined handles of NAME.def
   generated/mpi/abi/NAME/facts.c   the conversions that are not inline, and the tables of handles
-  generated/mpi/abi/calls.c        every function with the arguments of the other ABI; compiled once per ABI
+  generated/mpi/abi/message_calls.c   messages and collectives with the arguments of the other ABI; compiled once per ABI
+  generated/mpi/abi/calls.c        the other functions of C
   generated/mpi/abi/fortran_calls.c   the same for Fortran (translate_fortran.py), with fortran_capitals.h
 
 A name beginning with F_ is the foreign MPI_. Functions in SPECIAL are written by hand.
@@ -462,12 +463,16 @@ def events(functions):
     return text
 
 
-def calls_file(functions):
-    text = ABOUT.format(what="The MPI functions with the arguments of another ABI, under their two names.")
+def is_message(function):
+    """Is the time of the call what counts, and not the size of its code?"""
+    return function.component in ("p2p", "coll", "rma") and not function.name.endswith("_c")
+
+
+def calls_file(functions, rest=""):
+    text = ABOUT.format(what="MPI functions with the arguments of another ABI, under their two names.")
     text += '#include "mpi/abi/abi.h"\n\n#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
     text += "#pragma GCC visibility push(default)\n\n"
-    own = [f for f in functions if f.name not in SPECIAL and not ABSENT.search(f.name)]
-    text += "\n".join(definition(f) for f in own) + "\n" + converters() + extensions(own) + events(functions)
+    text += "\n".join(definition(f) for f in functions) + "\n" + extensions(functions) + rest
     return text + "#pragma GCC visibility pop\n"
 
 
@@ -485,7 +490,9 @@ def main(arguments):
             sys.exit(f"{name}.def: Xylem's mpi.h has no {' '.join(unknown)}")
         bindings.write(out / name / "facts.h", facts_header(abi))
         bindings.write(out / name / "facts.c", facts_file(abi, constants, own))
-    bindings.write(out / "calls.c", calls_file(functions))
+    own = [f for f in functions if f.name not in SPECIAL and not ABSENT.search(f.name)]
+    bindings.write(out / "message_calls.c", calls_file([f for f in own if is_message(f)]))
+    bindings.write(out / "calls.c", calls_file([f for f in own if not is_message(f)], converters() + events(functions)))
     bindings.write(out / "fortran_capitals.h", translate_fortran.capitals_file(standard, sys.modules[__name__]))
     bindings.write(out / "fortran_calls.c", translate_fortran.calls_file(standard, sys.modules[__name__]))
     return 0
