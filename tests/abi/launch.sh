@@ -57,6 +57,50 @@ END
     compile "$abi" "$library" plain.c -o plain
     run 0 --timeout 60 -n 3 sh -c ./plain
     same "$out" $'1\n1\n1'
+    # A thread that calls MPI: keys of attributes, and lists whose length is that of a communicator.
+    cat >thread.c <<'END'
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+static int copy(MPI_Comm comm, int key, void *extra, void *value, void *place, int *flag)
+{
+    *(void **)place = (char *)value + 1;
+    *flag = 1;
+    return comm == MPI_COMM_SELF ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+static void *run(void *unused)
+{
+    int key, is_there = 0, size, position = 0, from[3] = {1, 2, 3}, to[3] = {0}, one[3] = {1, 1, 1}, at[3] = {0, 4, 8};
+    MPI_Datatype types[3] = {MPI_INT, MPI_INT, MPI_INT};
+    char *value = "-", packed[4];
+    MPI_Comm made;
+    MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, "-right");
+    MPI_Comm_dup(MPI_COMM_SELF, &made);
+    MPI_Comm_get_attr(made, key, &value, &is_there);
+    MPI_Alltoallw(from, one, at, types, to, one, at, types, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &size);
+    MPI_Pack(from, 1, MPI_INT, packed, 4, &position, MPI_COMM_WORLD);
+    printf("%s\n", is_there && position == 4 && to[0] == size + 1 && to[2] == size + 1 ? value : "wrong");
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    pthread_create(&thread, NULL, run, NULL);
+    pthread_join(thread, NULL);
+    MPI_Finalize();
+    return 0;
+}
+END
+    compile "$abi" "$library" -w -pthread thread.c -o thread
+    for way in "./thread" "sh -c ./thread"; do
+        # shellcheck disable=SC2086 # words
+        run 0 --timeout 60 -n 3 $way
+        same "$out" $'right\nright\nright'
+    done
     # The same by the name of a link to the file of another MPI, which is found in LD_LIBRARY_PATH.
     cc -shared -fPIC -Wl,-soname,"$(basename "$library")" -x c /dev/null -o "$PWD/$(basename "$library").2.1"
     ln -sf "$(basename "$library").2.1" "$(basename "${library%.so.*}").so"

@@ -4,9 +4,19 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/topo/topo.h"
 
+/* The communicator behind a handle, for any thread of the rank; NULL: it is none. */
+static const mpi_comm_t *find(MPI_Comm comm)
+{
+    mpi_rank_t *self = mpi_self ? NULL : mpi_enter_any_thread("MPI_Alltoallw", NULL);
+    const mpi_comm_t *object = mpi_comm_of_owner(comm);
+
+    mpi_leave_any(self, MPI_SUCCESS);
+    return object;
+}
+
 static long peers(MPI_Comm comm)
 {
-    const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
+    const mpi_comm_t *object = find(comm);
 
     if (!object)
         return 0;
@@ -15,7 +25,7 @@ static long peers(MPI_Comm comm)
 
 static long degree(MPI_Comm comm, bool is_out)
 {
-    const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
+    const mpi_comm_t *object = find(comm);
     int in = 0, out = 0;
 
     if (object && object->topology)

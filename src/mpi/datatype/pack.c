@@ -17,25 +17,11 @@ typedef struct {
     size_t bytes;
 } packing_t;
 
-/* These calls are for threads that are no ranks, too: those have the communicators of their rank.
- * NULL: there is none of this name, as before MPI_Init. */
-static mpi_comm_t *comm_of(MPI_Comm handle)
-{
-    const mpi_rank_t *owner = mpi_self ? mpi_self : mpi_thread_owner;
-
-    if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) {
-        if (!owner || !owner->named_world)
-            return NULL;
-        return handle == MPI_COMM_WORLD ? owner->named_world : owner->comm_self;
-    }
-    return mpi_comm_of(handle);
-}
-
 /* Check the arguments of a pack call and set communicator, type and bytes; returns an MPI error
  * code. */
 static int check(packing_t *p, MPI_Comm comm, MPI_Count count, MPI_Datatype datatype)
 {
-    p->comm = comm_of(comm);
+    p->comm = mpi_comm_of_owner(comm);
     p->type = mpi_type_of(datatype);
     if (!p->comm)
         return mpi_error(NULL, MPI_ERR_COMM,

@@ -131,12 +131,17 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
     return MPI_SUCCESS;
 }
 
+/* That of the next call of a thread that is no rank. */
+static _Thread_local mpi_language_t thread_language;
+
 void mpi_attributes_language(mpi_language_t language)
 {
     mpi_env_t *env = mpi_env_self();
 
     if (env)
         env->attributes_by = language;
+    else
+        thread_language = language;
 }
 
 /* The language of the call that has just begun; functions of the program that it calls make calls
@@ -144,8 +149,11 @@ void mpi_attributes_language(mpi_language_t language)
 static mpi_language_t take_language(void)
 {
     mpi_env_t *env = mpi_env_self();
-    mpi_language_t language = env ? (mpi_language_t)env->attributes_by : XMPI_FROM_C;
+    mpi_language_t language = thread_language;
 
+    thread_language = XMPI_FROM_C;
+    if (env && language == XMPI_FROM_C)
+        language = (mpi_language_t)env->attributes_by;
     if (env)
         env->attributes_by = XMPI_FROM_C;
     return language;
@@ -223,22 +231,14 @@ static int delete_in_fortran_1(mpi_any_fn *fn, void *handle, int keyval, void *v
     return error;
 }
 
-/* Of a key that the caller has just made; its call has returned, and a thread enters again. */
-static void set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through,
-                        mpi_language_t language)
-{
-    mpi_rank_t *self = mpi_self == NULL ? mpi_enter_query("MPI_Comm_create_keyval", NULL) : NULL;
-    mpi_keyval_t *keyval = keyval_find(kind, number);
-
-    keyval->through = through;
-    keyval->language = language;
-    if (self != NULL)
-        mpi_leave(self, MPI_SUCCESS);
-}
-
 void mpi_keyval_set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through)
 {
-    set_through(kind, number, through, XMPI_FROM_C);
+    mpi_rank_t *self = mpi_self ? NULL : mpi_enter_any_thread("MPI_Comm_create_keyval", NULL);
+    mpi_keyval_t *keyval = keyval_find(kind, number);
+
+    if (keyval)
+        keyval->through = through;
+    mpi_leave_any(self, MPI_SUCCESS);
 }
 
 void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language)
@@ -247,8 +247,13 @@ void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t la
         [XMPI_FROM_FORTRAN] = {copy_in_fortran, delete_in_fortran},
         [XMPI_FROM_FORTRAN_1] = {copy_in_fortran_1, delete_in_fortran_1},
     };
+    mpi_rank_t *self = mpi_self ? NULL : mpi_enter_any_thread("MPI_Comm_create_keyval", NULL);
+    mpi_keyval_t *keyval = keyval_find(kind, number);
 
-    set_through(kind, number, language != XMPI_FROM_C ? &of[language] : NULL, language);
+    if (keyval)
+        keyval->language = language;
+    mpi_keyval_set_through(kind, number, language != XMPI_FROM_C ? &of[language] : NULL);
+    mpi_leave_any(self, MPI_SUCCESS);
 }
 
 /* The functions of the program may call MPI, which must not change what this call is. */

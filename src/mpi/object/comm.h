@@ -97,6 +97,19 @@ static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
     return __builtin_expect(comm->mark == XMPI_COMM_LIVE, 1) ? comm : NULL;
 }
 
+/* The same in functions that threads call without being the rank, which mpi_self then does not
+ * name: they have the communicators of their rank. */
+static inline mpi_comm_t *mpi_comm_of_owner(MPI_Comm handle)
+{
+    const mpi_rank_t *owner = mpi_self ? mpi_self : mpi_thread_owner;
+
+    if (handle != MPI_COMM_WORLD && handle != MPI_COMM_SELF)
+        return mpi_comm_of(handle);
+    if (!owner || !owner->named_world)
+        return NULL;
+    return handle == MPI_COMM_WORLD ? owner->named_world : owner->comm_self;
+}
+
 /* The world rank of member `rank` (of the remote group in an intercommunicator). */
 static inline int mpi_comm_world_rank(const mpi_comm_t *comm, int rank)
 {
