@@ -22,7 +22,7 @@ from pathlib import Path
 PACKAGES = ["openmpi-bin", "libopenmpi-dev", "lammps", "lammps-data", "hpcc", "netpipe-openmpi", "netpipe-mpich2", "ptscotch",
             "python3-mpi4py", "libscalapack-openmpi-dev", "libhdf5-openmpi-dev", "libfftw3-mpi-dev", "libmumps-dev",
             "libpetsc-real3.18-dev", "libboost-mpi-dev", "quantum-espresso", "quantum-espresso-data", "gromacs", "gfortran",
-            "openfoam", "openfoam-examples"]
+            "openfoam", "openfoam-examples", "mpb-mpi", "form", "mplrs", "mumps-test", "scalapack-mpi-test"]
 SOURCES = Path(__file__).resolve().parent / "programs"
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
        "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C", "WM_PROJECT_DIR": "/usr/share/openfoam"}
@@ -170,14 +170,53 @@ print('rank', rank, 'of', size, 'is right', flush=True)
 """
 
 
+POOL = """
+import sys
+from mpi4py import MPI
+from mpi4py.futures import MPIPoolExecutor, MPICommExecutor
+def square(x):
+    return x * x
+if __name__ == '__main__':
+    if sys.argv[1] == 'world':
+        with MPICommExecutor(MPI.COMM_WORLD, root=0) as pool:
+            if pool is not None:
+                print(sum(pool.map(square, range(100))), flush=True)
+    else:
+        with MPIPoolExecutor(max_workers=int(sys.argv[1])) as pool:
+            print(sum(pool.map(square, range(100))), flush=True)
+"""
+BANDS = """(set! resolution 8)
+(set! num-bands 3)
+(set! geometry-lattice (make lattice (size 1 1 no-size)))
+(set! geometry (list (make cylinder (center 0 0 0) (radius 0.2) (height infinity)
+                       (material (make dielectric (epsilon 12))))))
+(set! k-points (interpolate 3 (list (vector3 0.1 0 0) (vector3 0.5 0.3 0))))
+(run-tm)
+"""
+FORM = """Symbols a,b,c,d;
+Local F = (a+b+c+d)^16;
+.sort
+id a = b - c;
+.sort
+id b = 1; id c = 2; id d = 3;
+print;
+.end
+"""
+CUBE = """cube
+H-representation
+begin
+10 6 integer
+""" + "".join(f"1 {' '.join(str(sign * (i == j)) for j in range(5))}\n" for sign in (1, -1) for i in range(5)) + "end\n"
+
+
 class Runner:
     def __init__(self, mpiexec, options, folder):
         self.mpiexec, self.options, self.folder, self.failed = mpiexec, options, folder, []
 
-    def run(self, launcher, ranks, *command):
-        words = [self.mpiexec, "-n", str(ranks), *self.options] if launcher == "xylem" \
+    def run(self, launcher, ranks, *command, text=None, options=()):
+        words = [self.mpiexec, "-n", str(ranks), *self.options, *options] if launcher == "xylem" \
             else ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks)]
-        result = subprocess.run([*words, *map(str, command)], cwd=self.folder, env=ENV, capture_output=True, text=True,
+        result = subprocess.run([*words, *map(str, command)], cwd=self.folder, env=ENV, capture_output=True, text=True, input=text,
                                 timeout=600, check=False)
         if result.returncode != 0:
             print(result.stdout[-2000:], result.stderr[-2000:])
@@ -329,19 +368,34 @@ def netpipe(program):
     return check
 
 
-def dgpart(runner, ranks):
-    """A partition of a grid into equal parts."""
-    n, lines, edges = 40, [], 0
+def grid(n):
+    """A graph of n x n vertices in the format of Scotch."""
+    lines, edges = [], 0
     for i in range(n):
         for j in range(n):
             near = [a * n + b for a, b in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)) if 0 <= a < n and 0 <= b < n]
             edges += len(near)
             lines.append(" ".join(map(str, [len(near), *near])))
-    (runner.folder / "grid.grf").write_text("\n".join(["0", f"{n * n} {edges}", "0 000", *lines, ""]), encoding="ascii")
+    return "\n".join(["0", f"{n * n} {edges}", "0 000", *lines, ""])
+
+
+def dgpart(runner, ranks):
+    """A partition of a grid into equal parts."""
+    n = 40
+    (runner.folder / "grid.grf").write_text(grid(n), encoding="ascii")
     done = runner.run("xylem", ranks, "dgpart", "5", "grid.grf", "grid.map") is not None
     parts = [line.split()[1] for line in (runner.folder / "grid.map").read_text(encoding="ascii").splitlines()[1:]] if done else []
     sizes = [parts.count(str(part)) for part in range(5)]
     runner.judge("dgpart", ranks, sum(sizes) == n * n and max(sizes) < 1.1 * n * n / 5)
+
+
+def dgord(runner, ranks):
+    """An ordering of a grid: each vertex once."""
+    side = 30
+    (runner.folder / "grid.grf").write_text(grid(side), encoding="ascii")
+    done = runner.run("xylem", ranks, "dgord", "grid.grf", "grid.ord") is not None
+    lines = (runner.folder / "grid.ord").read_text(encoding="ascii").splitlines()[1:] if done else []
+    runner.judge("dgord", ranks, sorted(int(line.split()[1]) for line in lines) == list(range(side * side)))
 
 
 def mpi4py(runner, ranks):
@@ -349,6 +403,57 @@ def mpi4py(runner, ranks):
     (runner.folder / "check.py").write_text(MPI4PY, encoding="ascii")
     output = runner.run("xylem", ranks, "/usr/bin/python3", "check.py", "shared.bin") or ""
     runner.judge("mpi4py", ranks, output.count("is right") == ranks)
+
+
+def pool(runner, ranks):
+    """Executors of mpi4py: on the ranks of the job, on those behind `-m mpi4py.futures`, and on new ones."""
+    (runner.folder / "pool.py").write_text(POOL, encoding="ascii")
+    python = "/usr/bin/python3"
+    for name, first, command in (("world", ranks, (python, "pool.py", "world")),
+                                 ("futures", ranks, (python, "-m", "mpi4py.futures", "pool.py", "3")),
+                                 ("spawned", 1, (python, "pool.py", str(ranks - 1)))):
+        output = runner.run("xylem", first, *command, options=["--usize", str(ranks)] if first == 1 else [])
+        runner.judge(f"mpi4py pool, {name},", ranks, output == "328350\n")
+
+
+def bands(runner, ranks):
+    """mpb-mpi, a program in Scheme with a garbage collector: the frequencies are the same."""
+    (runner.folder / "bands.ctl").write_text(BANDS, encoding="ascii")
+    runner.compare("mpb-mpi", ranks, ("mpb-mpi", "bands.ctl"), r"^tmfreqs:, \d[^\n]*")
+
+
+def parform(runner, ranks):
+    """Formulas: the sum of all coefficients."""
+    (runner.folder / "sum.frm").write_text(FORM, encoding="ascii")
+    runner.compare("parform", ranks, ("parform", "sum.frm"), r"F =\s+(\d+);")
+
+
+def vertices(runner, ranks):
+    """The corners of a cube of five dimensions, in any order."""
+    (runner.folder / "cube.ine").write_text(CUBE, encoding="ascii")
+    output = runner.run("xylem", ranks, "mplrs", "cube.ine") or ""
+    runner.judge("mplrs", ranks, len(set(re.findall(r"^ 1 +([-01 ]+)$", output, re.M))) == 32)
+
+
+def mumps_test(runner, ranks):
+    """The Fortran example of MUMPS, which reads a system of equations: the solution is 1, 2, 3, 4, 5."""
+    text = Path("/usr/lib/mumps/input_simpletest_real").read_text(encoding="ascii")
+    output = runner.run("xylem", ranks, "/usr/lib/mumps/dsimpletest", text=text) or ""
+    numbers = re.findall(r"Solution is +([-+.eEdD\d ]+)", output)
+    runner.judge("dsimpletest", ranks, bool(numbers) and [round(float(x), 12) for x in numbers[0].split()] == [1, 2, 3, 4, 5])
+
+
+SCALAPACK = sorted(Path("/usr/lib").glob("*/scalapack/openmpi-tests"))
+
+
+def scalapack_tests(runner, ranks):
+    """Two of ScaLAPACK's own tests, which judge themselves: LU and a symmetric eigenvalue problem."""
+    for name in ("xdlu", "xdqr"):
+        for data in SCALAPACK[0].glob("*.dat"):
+            shutil.copy(data, runner.folder)
+        output = runner.run("xylem", ranks, SCALAPACK[0] / name) or ""
+        counts = re.findall(r"(\d+) tests completed and (passed|failed)", output)
+        runner.judge(name, ranks, bool(counts) and int(counts[0][0]) > 0 and all(n == "0" for n, what in counts if what == "failed"))
 
 
 def has_mpi4py():
@@ -367,7 +472,14 @@ PROGRAMS = {"lammps": (lammps, lambda: shutil.which("lmp") and shutil.which("mpi
             "netpipe": (netpipe("NPopenmpi"), lambda: shutil.which("NPopenmpi")),
             "netpipe-mpich": (netpipe("NPmpich2"), lambda: shutil.which("NPmpich2")),
             "scotch": (dgpart, lambda: shutil.which("dgpart")),
+            "scotch-order": (dgord, lambda: shutil.which("dgord")),
             "mpi4py": (mpi4py, has_mpi4py),
+            "mpi4py-pool": (pool, has_mpi4py),
+            "mpb": (bands, lambda: shutil.which("mpb-mpi") and shutil.which("mpirun.openmpi")),
+            "form": (parform, lambda: shutil.which("parform") and shutil.which("mpirun.openmpi")),
+            "mplrs": (vertices, lambda: shutil.which("mplrs")),
+            "mumps-test": (mumps_test, lambda: Path("/usr/lib/mumps/dsimpletest").exists()),
+            "scalapack-test": (scalapack_tests, lambda: SCALAPACK),
             "scalapack": (compiled("scalapack", "mpicc.openmpi", "-lscalapack-openmpi", "-lm"), lambda: flags("scalapack-openmpi")),
             "hdf5": (compiled("hdf5", "mpicc.openmpi", *flags("hdf5-openmpi")), lambda: flags("hdf5-openmpi")),
             "fftw": (compiled("fftw", "mpicc.openmpi", "-lfftw3_mpi", "-lfftw3", "-lm"), has_header("fftw3-mpi.h")),
