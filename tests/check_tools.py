@@ -88,10 +88,11 @@ def packages_of(programs):
 
 
 def without_text(text):
-    """A script without comments, here-documents and quoted text, in which words are no commands."""
+    """A script without comments, here-documents, quoted text and patterns of `case`, in which words are no commands."""
     text = re.sub(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n.*?\n\s*\1$", r"\2", text, flags=re.S | re.M)
     text = re.sub(r"(^|\s)#.*", r"\1", text)
     text = re.sub(r"'[^']*'", "''", text)
+    text = re.sub(r"^\s*[\w.*+-]+(?: \| [\w.*+-]+)*\)", "", text, flags=re.M)
     return re.sub(r'"(?:[^"\\$]|\\.|\$(?!\())*"', '""', text)
 
 
