@@ -717,7 +717,7 @@ static bool runs_alone(const launch_t *launch)
     return launch->size == 1 && part->is_mpi && part->is_fixed && !launch->values->share_globals;
 }
 
-/* What sees one process only. */
+/* Refuse options that see one process only. */
 static xy_status_t check_several(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;

@@ -38,7 +38,7 @@ double report_percent(double part, double whole)
 
 enum { NAMED = 4 }; /* ranks in one sentence */
 
-/* What one rank, or some that are equal, compute more than the others before one site. */
+/* The computation by which one rank, or some that are equal, exceed the others before one site. */
 typedef struct {
     uint32_t site;
     double excess, ratio; /* ratio 0: the others do not come there */
@@ -59,8 +59,8 @@ static void computed_before(const xy_analysis_t *a, uint32_t site, double *of_ra
     }
 }
 
-/* What a rank computes more than the mean of all, in the whole run: there may be calls that only it
- * makes, and others that the rest makes. */
+/* The computation of a rank beyond the mean of all, in the whole run: there may be calls that only
+ * it makes, and others that the rest makes. */
 static double whole_excess(const xy_analysis_t *a, uint32_t rank)
 {
     return a->ranks[rank].compute - a->compute / (double)a->profile->ranks.count;

@@ -156,6 +156,7 @@ typedef struct {
     xy_arena_t *arena;
 } places_t;
 
+/* Add the places of one process. */
 static xy_status_t index_places(places_t *places, const xy_profile_t *part)
 {
     xy_status_t st = XY_OK;

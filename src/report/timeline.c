@@ -141,7 +141,7 @@ static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *c
     return st == XY_OK ? xy_vec_append(&t->calls, &call) : st;
 }
 
-/* What nonblocking calls have started belongs to the next call that completes something. */
+/* Operations of nonblocking calls belong to the next call that completes something. */
 static void note_started(timeline_t *t, size_t *started)
 {
     timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, t->calls.count - 1);
@@ -333,8 +333,9 @@ int64_t timeline_ready(const timeline_t *t, size_t step)
     return INT64_MAX;
 }
 
-/* Whom a collective waits for, and until when. From a root data moves without the other members in
- * virtual time. A member that leaves before the last has come has waited for those before it. */
+/* Find the member that a collective waits for, and until when. From a root data moves without the
+ * other members in virtual time. A member that leaves before the last has come has waited for those
+ * before it. */
 static int64_t until_met(const timeline_t *t, const timeline_call_t *call,
                          const timeline_meeting_t *m, uint32_t *who_p)
 {
@@ -405,7 +406,7 @@ static xy_status_t add_core_waits(timeline_t *t, uint32_t rank, size_t at, int64
     return st;
 }
 
-/* What it waits for in the order in which that comes: each takes over where the one before ends. */
+/* Add its waits in the order of their ends: each takes over where the one before ends. */
 static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
 {
     timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, at);
@@ -586,6 +587,7 @@ static xy_status_t add_pairs(timeline_t *t)
     return st;
 }
 
+/* Free all that the timeline owns. */
 static void cleanup(timeline_t *t)
 {
     xy_free(t->rank);

@@ -109,6 +109,7 @@ static double add_causes(const timeline_t *t, timeline_wait_t *w, int64_t all, d
     return added;
 }
 
+/* Find the causes of a wait: the ranks that worked meanwhile, and the causes of their waits. */
 static void find_roots(const timeline_t *t, uint32_t rank, timeline_wait_t *w)
 {
     int64_t others = waited(t, w->who, w->met, w->end);

@@ -55,7 +55,7 @@ typedef struct access {
     const char *call;
     const void *site;
     bool is_exclusive; /* under an exclusive lock */
-    uint64_t heard;    /* what its origin knew of others (order.h) */
+    uint64_t heard;    /* its origin knew others up to then (order.h) */
     uint64_t ended;    /* PAST: when */
     int guard;         /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
@@ -125,7 +125,7 @@ static member_t *find_member(uint32_t window, int rank)
     return m;
 }
 
-/* What it has belongs to its rank. Contexts are never used again, and members are never freed. */
+/* Its content belongs to its rank. Contexts are never used again, and members are never freed. */
 static member_t *member_of(const mpi_win_t *win)
 {
     static _Thread_local struct {
@@ -419,7 +419,7 @@ static bool gather(member_t *member, const mpi_win_t *win, const access_t *now)
     return true;
 }
 
-/* Which operations of an origin are complete: on a target, or RMA_EVERYWHERE. A flush that is local
+/* The complete operations of an origin: on a target, or RMA_EVERYWHERE. A flush that is local
  * ends those that return something. */
 typedef struct {
     int target;

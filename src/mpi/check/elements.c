@@ -139,7 +139,7 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
         mine->outermost = search.frame;
 }
 
-/* What is kept of the place of the rank's call. */
+/* The record of the place of the rank's call. */
 static place_t *place_of(const mpi_rank_t *self)
 {
     uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
@@ -153,7 +153,7 @@ static place_t *place_of(const mpi_rank_t *self)
     return place;
 }
 
-/* What the calling function can name; `is_exact`: without any doubt. */
+/* A variable that the calling function can name; `is_exact`: without any doubt. */
 static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
 {
     place_t *place = place_of(self);

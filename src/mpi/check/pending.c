@@ -457,7 +457,7 @@ static bool extend_last(const mpi_rank_t *self, const mpi_win_t *win, int target
     return true;
 }
 
-/* What a get of this process has read is there already. */
+/* The data of a get of this process are there already. */
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use)
 {

@@ -278,7 +278,7 @@ static check_code_t decode_one(text_t *t, unsigned opcode)
     }
 }
 
-/* What it does with a local variable. */
+/* Note the use that an instruction makes of a local variable. */
 static void note_place(const text_t *t, unsigned opcode, check_code_t *code)
 {
     bool is_move = (opcode == 0x89 || opcode == 0xc7) && !t->is_short;

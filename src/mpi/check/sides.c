@@ -90,7 +90,7 @@ void check_sides_note(const mpi_rank_t *self, const char *name, const void *addr
         return;
     check_pending_memory(self, &area, is_receive);
     if (is_receive && what == CHECK_UPDATE)
-        return; /* what nobody wants may go to one place, and come there in any order */
+        return; /* unwanted results may share one place, in any order */
     named->sides[named->count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
                                                   .count = count,
                                                   .type = (mpi_type_t *)(uintptr_t)type};

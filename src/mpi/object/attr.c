@@ -131,7 +131,7 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
     return MPI_SUCCESS;
 }
 
-/* That of the next call of a thread that is no rank. */
+/* The language of the next call of a thread that is no rank. */
 static _Thread_local mpi_language_t thread_language;
 
 void mpi_attributes_language(mpi_language_t language)

@@ -460,7 +460,7 @@ static void count_handled(int from)
         atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
 }
 
-/* What lies in the mailbox comes first. */
+/* The content of the mailbox comes first. */
 static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const mpi_stamp_t *stamp,
                     const char *data, mpi_request_t **met_p)
 {

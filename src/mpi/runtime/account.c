@@ -364,7 +364,7 @@ void mpi_account_put_resume(mpi_rank_t *self)
     a->has_resumed = true;
 }
 
-/* What is known of the last call of a rank; NULL: nothing. */
+/* The account of the last call of a rank; NULL: nothing is known. */
 static const account_entry_t *entry_of(int who)
 {
     if (who < 0 || who >= mpi_job->size)

@@ -208,7 +208,7 @@ typedef struct device_tasks {
     size_t pinned_count;
     uint64_t piece_bytes;     /* 0: nothing is staged */
     device_memory_t *devices; /* [GPUs] */
-    const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
+    const xy_graph_t *order;  /* dependencies: of the graph, or of that with messages */
     post_t post;
     xy_gpu_memory_t *buffers; /* [XY_TASK_BATCH_MAX][most] of the tasks that are launched */
     xy_vec_t records;         /* of record_t */
@@ -341,7 +341,7 @@ void device_unpin(device_tasks_t *e);
 size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
 
 /* device_stage.c */
-/* Which data are copied by way of pieces; after device_pin. */
+/* Choose the data that are copied by way of pieces; after device_pin. */
 void device_stage_choose(device_tasks_t *e);
 xy_status_t device_stage_init(lane_t *lane, xy_gpu_device_t *gpu);
 void device_stage_cleanup(lane_t *lane);

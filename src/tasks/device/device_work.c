@@ -104,7 +104,7 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
     for (int32_t i = 0; i < n && st == XY_OK; i++) {
         device_exchange(e, gpu, ops[i], i);
         device_used(e, gpu, ops[i], ticket);
-        e->base.is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
+        e->base.is_over[ops[i]] = true; /* it does not overwrite its results any more */
     }
     e->base.result.launches++;
     *done_p = n;

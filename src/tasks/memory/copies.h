@@ -114,7 +114,7 @@ static inline void xy_task_memory_stay(xy_task_memory_t *memory, int32_t data, u
     memory->leaving -= bytes;
 }
 
-/* Whatever it was, it is not there any more. false: it had no room. */
+/* Remove a datum in any state. false: it had no room. */
 static inline bool xy_task_memory_give(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
 {
     xy_task_memory_stay(memory, data, bytes);
@@ -165,7 +165,7 @@ static inline bool xy_task_memory_is_free(const xy_task_memory_t *memory, int32_
     return memory->copies[data].is_allocated && xy_task_memory_is_unused(memory, data);
 }
 
-/* What only the engine knows: must a datum be written back before it goes, and when is it used
+/* Known to the engine alone: must a datum be written back before it goes, and when is it used
  * next? They are arguments, not members of a struct, so that constant ones are inlined: all data of
  * a memory may be asked about. */
 typedef bool (*xy_task_dirty_fn)(const void *arg, int32_t data);

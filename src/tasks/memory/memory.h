@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every task engine does: it keeps the memories and the tasks that gather data in them, and
- * asks the policy. What differs is a table, the driver: how data move, and what is counted.
+ * The part that all task engines share: it keeps the memories and the tasks that gather data in
+ * them, and asks the policy. The driver, a table, says how data move, and what is counted.
  *
  *   static const xy_task_driver_t driver = {.fetch = fetch, .write_back = write_back, ...};
  *   xy_task_engine_t e = {.driver = &driver, .graph = graph, .memory_count = 2, ...};
@@ -48,7 +48,7 @@ typedef struct {
     void (*send_home)(xy_task_engine_t *e, int32_t memory, int32_t data);
     int32_t prefetch_max; /* data on their way at once that no task waits for */
     bool is_spilling;     /* a memory without room takes what a task needs, as a cache does */
-    bool is_exact;        /* what is being copied must not be overwritten meanwhile */
+    bool is_exact;        /* data must not be overwritten while they are copied */
     bool is_timed;        /* count the time of each decision here: the engine does not time them */
 } xy_task_driver_t;
 
