@@ -308,21 +308,25 @@ enum { STARTED_MOST = 64, LOOKS = 100, LOOK_NS = 10000000 };
 static _Atomic pid_t started[STARTED_MOST];
 static _Atomic unsigned started_count;
 
-/* One that has failed; ended ones are forgotten. 0: none has. */
+/* The exit code of one that has failed; ended ones are forgotten. 0: some still run; -1: none does. */
 static int look_for_failed(void)
 {
-    int status;
+    int status, code = -1;
 
     for (int i = 0; i < STARTED_MOST; i++) {
         pid_t pid = atomic_load(&started[i]);
 
-        if (pid <= 0 || !has_ended(pid, &status))
+        if (pid <= 0)
             continue;
+        if (!has_ended(pid, &status)) {
+            code = 0;
+            continue;
+        }
         atomic_store(&started[i], 0);
         if (status != 0)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
-    return 0;
+    return code;
 }
 
 int dynamic_spawned_code(void)

@@ -679,14 +679,16 @@ void mpi_link_lost(int process, const char *why)
     after_t after = {.count = 0};
     char where[WHERE_TEXT];
     bool is_used;
-    int code;
+    int code = -1;
 
+    /* This may take a while. Until the link is lost, its ranks are not taken to wait in vain. */
+    if (why != NULL && links.is_open && mpi_dispatch.far.spawned_code != NULL)
+        code = mpi_dispatch.far.spawned_code();
     pthread_mutex_lock(&links.lock);
     memcpy(where, peer_of(process)->where, sizeof(where));
     is_used = lose(mpi_network_number(process), &after) > 0;
     pthread_mutex_unlock(&links.lock);
     if (is_used && why != NULL && links.is_open) {
-        code = mpi_dispatch.far.spawned_code != NULL ? mpi_dispatch.far.spawned_code() : -1;
         if (code <= 0)
             xy_fail(XY_EIO,
                     "the job that this one is connected to (%s) has ended without "
