@@ -293,7 +293,7 @@ static const char *memory_of(const scope_t *scope, const mpi_typed_t *v, const c
     size_t size = v->size;
 
     if (v->is_pointer) {
-        memcpy(&memory, memory, sizeof(memory));
+        memcpy(&memory, (const void *)memory, sizeof(memory));
         size = v->stride > 0 ? v->stride : 1;
     } else if (!v->is_local) {
         return NULL;
