@@ -12,8 +12,8 @@ static MPI_File open_own(void)
 
     if (fd < 0 || ftruncate(fd, 4096) != 0 || close(fd) != 0)
         MPI_Abort(world, 1);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                  &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    unlink(name); /* the job may end before it is closed */
     return file;
 }
 
