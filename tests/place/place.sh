@@ -84,7 +84,7 @@ says "$(cat large.svg)" "that are not drawn"
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m torus:3x3x2 --svg torus.svg
 says "$(cat torus.svg)" "travel 1 link<"
 says "$(cat heat.svg)" "from rank"
-says "$(cat heat.svg)" "bytes"
+says "$(cat heat.svg)" "0 B to 305 KiB, on a logarithmic scale"
 expect 0 "$XYLEM" place lu.csv -m 2x2x2 -o cores --write back.mat
 cmp "$data/lu.C.8.mat" back.mat || die "the matrix changed on its way through CSV"
 
