@@ -102,7 +102,7 @@ static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes
 static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
 {
     device_memory_t *m = &e->devices[gpu];
-    uint64_t bytes;
+    uint64_t bytes = 0;
     xy_status_t st = find_capacity(e, gpu, &bytes);
 
     m->gpu = e->how->gpus[gpu];
