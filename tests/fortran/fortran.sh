@@ -47,8 +47,8 @@ for interface in "include 'mpif.h'" "use mpi" "use mpi_f08"; do
     [ "$interface" != "use mpi_f08" ] || handle='type(MPI_Comm)'
     group=${handle/Comm/Group}
     request=${handle/Comm/Request}
-    uses= includes=$interface
-    [ "${interface%% *}" != use ] || { uses=$interface; includes=; }
+    uses='' includes=$interface
+    [ "${interface%% *}" != use ] || { uses=$interface includes=''; }
     sed "s/@uses@/$uses/; s/@includes@/$includes/; s/@comm@/$handle/; s/@group@/$group/; s/@request@/$request/" \
         "$sources/survive.f90.in" >survive.f90
     "$bin/mpifort" -Wall -Werror -g survive.f90 -o survive || die "survive.f90 with $interface"

@@ -121,6 +121,7 @@ knock() {
 before_knock() {
     rm -f go
     record
+    # shellcheck disable=SC2016 # the fault knows $here
     echo 'while [ ! -e "$here/go" ]; do sleep 0.05; done' >fault-beta
 }
 before_replay() { before_knock; }
