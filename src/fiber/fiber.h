@@ -213,6 +213,7 @@ bool xy_worker_is_out(const xy_worker_t *worker); /* from a visitor that is in *
  * come_in to go_out; park, yield and sleep let others in. The thread must be counted
  * (xy_pool_outside_add) while it may visit. */
 xy_status_t xy_visitor_create(xy_worker_t *worker, void *user, xy_fiber_t **visitor_p);
+/* When no other thread can ring the worker any more: a ring looks at a visitor without its lock. */
 void xy_visitor_destroy(xy_fiber_t *visitor);
 void xy_visitor_come_in(xy_fiber_t *visitor);
 void xy_visitor_go_out(xy_fiber_t *visitor);

@@ -144,10 +144,9 @@ static void *wait_for_posts(void *unused)
         counter++;
         xy_visitor_go_out(visitor);
     }
-    xy_visitor_destroy(visitor);
     xy_pool_outside_add(pool, -1);
     atomic_store(&is_over, true);
-    return NULL;
+    return visitor;
 }
 
 static void *post(void *unused)
@@ -167,6 +166,7 @@ static void be_absent(void *unused)
 {
     pthread_t waiter, poster;
     xy_worker_t *w = xy_worker_self();
+    void *visitor;
 
     (void)unused;
     xy_worker_share(w);
@@ -174,8 +174,9 @@ static void be_absent(void *unused)
     assert_int_equal(pthread_create(&poster, NULL, post, NULL), 0);
     xy_worker_go_out(w);
     xy_worker_unlock(w);
-    pthread_join(waiter, NULL);
+    pthread_join(waiter, &visitor);
     pthread_join(poster, NULL);
+    xy_visitor_destroy(visitor); /* a ring may have looked at it until now */
     xy_worker_come_in(w);
 }
 
