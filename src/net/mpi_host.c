@@ -25,7 +25,7 @@ enum { THREAD_SERIALIZED = 2, STATUS_WORDS = 16 };
 /* Bytes of a short message before the library was measured. Up to here both send at once over
  * sockets and fast networks. Through shared memory they ask the receiver first from a few KiB on,
  * which takes no longer than asking it ourselves. */
-enum { SHORT_LIMIT = 32064 };
+enum { SHORT_LIMIT = 32000 + XY_NET_HEADS };
 
 struct host_mpi {
     const char *name;

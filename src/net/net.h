@@ -94,6 +94,9 @@ xy_status_t xy_net_open(const xy_net_config_t *config, xy_net_t **net_p);
 void xy_net_listen(xy_net_t *net, const xy_net_events_t *events, void *context);
 /* The transport's name. */
 const char *xy_net_name(const xy_net_t *net);
+/* Room in a short message beside its data: for the head and the stamp of a message of a rank. */
+enum { XY_NET_HEADS = 64 + 24 };
+
 /* The greatest short message, head included. */
 size_t xy_net_short_limit(const xy_net_t *net);
 

@@ -25,9 +25,9 @@
 enum {
     RING_MOST = 256 << 10, /* bytes */
     RING_LEAST = 64 << 10,
-    ALL_RINGS = 2 << 20,     /* of one segment, about */
-    BELL_EVERY = 256,        /* polls between two looks at the sockets */
-    EAGER = (16 << 10) + 88, /* 16 KiB, a head and a stamp; more is copied by both sides at once */
+    ALL_RINGS = 2 << 20,               /* of one segment, about */
+    BELL_EVERY = 256,                  /* polls between two looks at the sockets */
+    EAGER = (16 << 10) + XY_NET_HEADS, /* more is copied by both sides at the same time */
     HOST = 256,
     CARD = HOST + 64
 };

@@ -22,7 +22,7 @@
 
 enum {
     TCP_HEAD = 16,
-    TCP_SHORT = (64 << 10) + 88, /* greatest short message: 64 KiB, a head and a stamp */
+    TCP_SHORT = (64 << 10) + XY_NET_HEADS, /* greatest short message */
     TCP_BUFFER = 2 * TCP_SHORT + 256,
     TCP_PIECE = 1 << 20,
     TCP_BUCKETS = 64,

@@ -10,7 +10,7 @@ tried=0
 for launcher in mpirun.openmpi mpiexec.hydra; do
     command -v $launcher >/dev/null || continue
     tried=1
-    [ $launcher = mpirun.openmpi ] && bytes=1928 || bytes=2928
+    [ $launcher = mpirun.openmpi ] && bytes=1904 || bytes=2904
     run 0 -n 2 -v --processes 2 --net mpi-only --launcher $launcher ./net_place </dev/null
     says "$err" "messages go over mpi-only, up to $bytes bytes at once"
     XYLEM_COSTS=$PWD/none run 0 -n 2 -v --processes 2 --net mpi-only --launcher $launcher ./net_place </dev/null

@@ -53,6 +53,8 @@ static void *memory_or_abort(size_t bytes)
 
 /* ---- Sends ---- */
 
+_Static_assert(sizeof(remote_head_t) + sizeof(mpi_stamp_t) == XY_NET_HEADS, "");
+
 uint64_t mpi_remote_room(const xy_net_t *net)
 {
     return xy_net_eager_limit(net) - sizeof(remote_head_t) - sizeof(mpi_stamp_t);
