@@ -83,6 +83,8 @@ void dynamic_ask(mpi_rank_t *self);
 bool dynamic_needs_job(const mpi_spawn_part_t *parts, int count);
 /* mpi_far_t.spawned_code */
 int dynamic_spawned_code(void);
+/* A job was spawned by a rank of another process. */
+void dynamic_spawned_by_other(void);
 void dynamic_spawn_job(mpi_comm_t *comm, const mpi_spawn_part_t *parts, int count,
                        dynamic_found_t *found);
 /* Ranks of such a job meet those that have spawned them; in MPI_Init. */

@@ -328,6 +328,8 @@ static int spawn(const wish_t *wish, int root, MPI_Comm handle, MPI_Comm *interc
     code = mpi_intercomm_make(comm, root, &bridge.comm, found.is_job ? 0 : 1, 0, &made);
     if (found.is_job && comm->rank == root)
         mpi_link_expect(-1);
+    if (found.is_job && !mpi_rank_is_here(mpi_job, leader))
+        dynamic_spawned_by_other();
     if (code == MPI_SUCCESS)
         *intercomm = mpi_comm_handle(made);
     return code;

@@ -307,8 +307,10 @@ static bool has_ended(pid_t pid, int *status_p)
 enum { STARTED_MOST = 64, LOOKS = 100, LOOK_NS = 10000000 };
 static _Atomic pid_t started[STARTED_MOST];
 static _Atomic unsigned started_count;
+static atomic_bool is_other_starter; /* another process has started one, and looks at how it ends */
 
-/* The exit code of one that has failed; ended ones are forgotten. 0: some still run; -1: none does. */
+/* The exit code of one that has failed; ended ones are forgotten. 0: some still run; -1: none does.
+ */
 static int look_for_failed(void)
 {
     int status, code = -1;
@@ -329,15 +331,21 @@ static int look_for_failed(void)
     return code;
 }
 
+void dynamic_spawned_by_other(void)
+{
+    atomic_store(&is_other_starter, true);
+}
+
+/* Another process that has started the job ends this one with its exit code meanwhile. */
 int dynamic_spawned_code(void)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
-    int code = 0;
+    int code = look_for_failed();
+    int looks = atomic_load(&is_other_starter) ? 2 * LOOKS : code == 0 ? LOOKS : 0;
 
-    for (int i = 0; i < LOOKS && code == 0; i++) {
+    for (int i = 0; i < looks && code <= 0; i++) {
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
         code = look_for_failed();
-        if (code == 0)
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return code > 0 ? code : -1;
 }
