@@ -533,8 +533,8 @@ BUG(check_type_struct)
 
 /* options: --check=buffers
  * code: 120
- * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'point' has elements of type int at byte 16
- * [buffer-type]
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'point' has elements of type int at byte
+ * 16 [buffer-type]
  */
 BUG(check_type_member)
 {
