@@ -195,7 +195,7 @@ mend() {
         kill "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    recorder= rush=()
+    recorder='' rush=()
     within beta ip link set eth0 mtu 1500
     umount "$TMPDIR" full 2>/dev/null || true
     rm -f fault-*
