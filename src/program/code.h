@@ -135,6 +135,7 @@ typedef struct {
     const char *name, *reason;
     place_t place;
     bool is_given;
+    bool is_memory; /* the elements of an array, asked for where they are read */
 } code_unknown_t;
 
 typedef struct {

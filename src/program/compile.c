@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/compile.h"
+#include "program/process.h"
 
 static void statement(compiler_t *c, const xy_node_t *node);
 static void compile_body(compiler_t *c, const xy_node_t *first);
@@ -333,20 +334,60 @@ static const code_assume_t *find_assumed(const compiler_t *c, const char *name)
     return NULL;
 }
 
+/* Emit an expression that is printed from parts of the description. */
+static void compile_text(compiler_t *c, const xy_text_t *text)
+{
+    if (text->failed)
+        compile_fail_memory(c);
+    else
+        discard(c, parse(c, text->s));
+}
+
+/* Is it NAME[...] or NAME.member, a part of the memory of this name? */
+static bool is_element(const char *assumed, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(assumed, name, length) == 0 &&
+           (assumed[length] == '[' || assumed[length] == '.');
+}
+
+/* Memory whose contents are not known: blank it, so that a process that reads it fails, and set the
+ * elements that are given with --assume. */
+static void compile_unknown_memory(compiler_t *c, const char *name, const char *target,
+                                   const char *bytes)
+{
+    xy_text_t text = XY_TEXT_INIT;
+
+    xy_text_addf(&text, "memset(&(%s), %d, sizeof(%s)), memset(&(%s), %d, %s)", target,
+                 PROCESS_BLANK, target, target, PROCESS_BLANK, bytes);
+    compile_text(c, &text);
+    for (size_t i = 0; i < c->assumed_count; i++)
+        if (is_element(c->assumed[i].name, name)) {
+            xy_text_cleanup(&text);
+            xy_text_addf(&text, "%s = %s", c->assumed[i].name, c->assumed[i].text);
+            compile_text(c, &text);
+        }
+    xy_text_cleanup(&text);
+}
+
 /* Emits the assignment of an unknown value: the one given with --assume, else the recorded one, and
  * adds it to the list of unknown values. */
 static void compile_unknown(compiler_t *c, const xy_node_t *node)
 {
     code_unknown_t unknown = {
         .name = needed(c, node, "name"), .reason = needed(c, node, "reason"), .place = c->place};
-    const char *target = xy_node_attr(node, "target");
+    const char *target = xy_node_attr(node, "target"), *bytes = xy_node_attr(node, "bytes");
     const code_assume_t *assumed = find_assumed(c, unknown.name);
     expr_t recorded = {.kind = EXPR_RECORDED, .integer = (int64_t)c->code->unknowns.count};
     expr_t set = {.kind = EXPR_ASSIGN, .b = &recorded};
     const type_t *type;
 
-    unknown.is_given = assumed != NULL || target == NULL;
-    if (target != NULL)
+    unknown.is_memory = target != NULL && bytes != NULL;
+    unknown.is_given = assumed != NULL || target == NULL || unknown.is_memory;
+    if (unknown.is_memory)
+        compile_unknown_memory(c, unknown.name, target, bytes);
+    else if (target != NULL)
         set.a = parse(c, target);
     if (assumed != NULL && target != NULL)
         set.b = parse(c, assumed->text);
@@ -619,6 +660,12 @@ static void place_strings(compiler_t *c)
     }
 }
 
+static bool is_name_of(const code_unknown_t *unknown, const char *assumed)
+{
+    return unknown->is_memory ? is_element(assumed, unknown->name)
+                              : strcmp(unknown->name, assumed) == 0;
+}
+
 /* Returns XY_EUSAGE if an --assume option names no unknown value of the description. */
 static xy_status_t check_assumed(const compiler_t *c)
 {
@@ -629,13 +676,14 @@ static xy_status_t check_assumed(const compiler_t *c)
         bool is_used = false;
 
         for (size_t j = 0; j < c->code->unknowns.count; j++)
-            is_used |= strcmp(XY_VEC_AT(&c->code->unknowns, code_unknown_t, j).name,
-                              c->assumed[i].name) == 0;
+            is_used |=
+                is_name_of(&XY_VEC_AT(&c->code->unknowns, code_unknown_t, j), c->assumed[i].name);
         if (is_used)
             continue;
         for (size_t j = 0; j < c->code->unknowns.count; j++)
-            xy_text_addf(&names, "%s %s", j > 0 ? "," : "; there are:",
-                         XY_VEC_AT(&c->code->unknowns, code_unknown_t, j).name);
+            xy_text_addf(&names, "%s %s%s", j > 0 ? "," : "; there are:",
+                         XY_VEC_AT(&c->code->unknowns, code_unknown_t, j).name,
+                         XY_VEC_AT(&c->code->unknowns, code_unknown_t, j).is_memory ? "[]" : "");
         st = xy_fail(XY_EUSAGE, "the description has no unknown value '%s'%s", c->assumed[i].name,
                      names.s != NULL ? names.s : "; all values are known");
     }

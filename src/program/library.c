@@ -330,6 +330,11 @@ static int64_t run_free(process_t *p, const int64_t *args)
     return 0;
 }
 
+static int64_t run_malloc_usable_size(process_t *p, const int64_t *args)
+{
+    return (int64_t)process_room(p, (uint64_t)args[0]);
+}
+
 static int64_t run_memset(process_t *p, const int64_t *args)
 {
     void *to = process_at(p, (uint64_t)args[0], (uint64_t)args[2]);
@@ -519,6 +524,7 @@ const library_t library[] = {
     {"malloc", 'p', "u", run_malloc},
     {"calloc", 'p', "uu", run_calloc},
     {"free", 'v', "p", run_free},
+    {"malloc_usable_size", 'u', "p", run_malloc_usable_size},
     {"memset", 'p', "piu", run_memset},
     {"memcpy", 'p', "ppu", run_memcpy},
     {"memmove", 'p', "ppu", run_memcpy},

@@ -53,8 +53,28 @@ bool process_stop(process_t *p)
 
 bool process_fail_blank(process_t *p)
 {
-    return process_fail(p, "a value that is not known: nothing that the description has sets it "
-                           "before; 'xylem run --virtual' runs the program itself");
+    const xy_vec_t *unknowns = &p->config->code->unknowns;
+    xy_text_t list = XY_TEXT_INIT;
+
+    for (size_t i = 0; i < unknowns->count; i++) {
+        const code_unknown_t *u = &XY_VEC_AT(unknowns, code_unknown_t, i);
+
+        if (u->is_memory)
+            xy_text_addf(&list, "%s %s (line %ld: %s)", list.length > 0 ? "," : "", u->name,
+                         u->place.line, u->reason);
+    }
+    if (list.failed)
+        process_fail_memory(p);
+    else if (list.s != NULL)
+        process_fail(p,
+                     "a value that is not known, perhaps a part of%s; give it with --assume "
+                     "NAME[INDEX]=VALUE",
+                     list.s);
+    else
+        process_fail(p, "a value that is not known: nothing that the description has sets it "
+                        "before; 'xylem run --virtual' runs the program itself");
+    xy_text_cleanup(&list);
+    return false;
 }
 
 bool process_is_blank(const void *at, size_t size)
@@ -105,6 +125,18 @@ void *process_at_slow(process_t *p, uint64_t address, uint64_t size)
     if (block->touched != NULL)
         touch(block, offset, size);
     return block->data + offset;
+}
+
+uint64_t process_room(const process_t *p, uint64_t address)
+{
+    uint64_t number = address >> PROCESS_BLOCK_BITS;
+    uint64_t offset = address & ((UINT64_C(1) << PROCESS_BLOCK_BITS) - 1);
+    const block_t *block;
+
+    if (number == 0 || number > p->blocks.count)
+        return 0;
+    block = &XY_VEC_AT(&p->blocks, block_t, number - 1);
+    return block->data != NULL && offset < block->size ? block->size - offset : 0;
 }
 
 char *process_string(process_t *p, uint64_t address)

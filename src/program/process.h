@@ -112,6 +112,8 @@ static inline void *process_at(process_t *p, uint64_t address, uint64_t size)
         return p->memory + address;
     return process_at_slow(p, address, size);
 }
+/* Bytes from the address to the end of its block of the heap; 0: it is in none. */
+uint64_t process_room(const process_t *p, uint64_t address);
 /* The string there, or NULL (reported). */
 char *process_string(process_t *p, uint64_t address);
 

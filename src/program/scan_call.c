@@ -663,6 +663,39 @@ static void check_reachable(scan_walk_t *w, const scan_expr_t *call, const scan_
     }
 }
 
+/* The address of a global variable, as an argument that stands behind those of the program. */
+static void add_global(xy_scan_t *scan, scan_expr_t *call, scan_decl_t *global)
+{
+    scan_expr_t *address = scan_alloc(scan, sizeof(*address)), **last = &call->args;
+    scan_expr_t *name = scan_alloc(scan, sizeof(*name));
+    scan_type_t *pointer = scan_alloc(scan, sizeof(*pointer));
+
+    *pointer = (scan_type_t){.kind = SCAN_POINTER, .bytes = sizeof(void *), .of = global->type};
+    *name =
+        (scan_expr_t){.kind = SCAN_E_NAME, .type = global->type, .at = call->at, .decl = global};
+    *address = (scan_expr_t){
+        .kind = SCAN_E_UNARY, .op = SCAN_OP_ADDRESS, .type = pointer, .at = call->at, .a = name};
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = address;
+}
+
+/* A function of another source may set the global variables that it can name: those are arguments
+ * of its calls, too. */
+static void add_globals(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    for (scan_decl_t *g = w->scan->globals; g != NULL; g = g->next) {
+        scan_access_t access = scan_access_decl(w->scan, g);
+        bool is_there = g->is_static || g->type->is_const || scan_is_data(w->scan, &access) ||
+                        !scan_set_has_any(w, live, &access);
+
+        for (const scan_expr_t *a = e->args; a != NULL && !is_there; a = a->next)
+            is_there = a->kind == SCAN_E_UNARY && a->a->decl == g;
+        if (!is_there)
+            add_global(w->scan, e, g);
+    }
+}
+
 /* Walk a call of a function without a body: needed data that it writes through its pointers is
  * unknown. */
 static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
@@ -674,6 +707,8 @@ static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     bool is_system = e->decl != NULL && (e->decl->is_system || e->decl->body != NULL);
     bool is_kept = false;
 
+    if (!is_system)
+        add_globals(w, e, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL) {
         scan_access_t access = scan_access_target(w->scan, a);
         bool is_written = p != NULL ? p->type->kind == SCAN_POINTER && !p->type->of->is_const

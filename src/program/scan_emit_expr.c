@@ -112,6 +112,32 @@ void scan_emit_unknown(scan_emit_t *t, const char *target, const char *reason, s
     note_unknown(t, target, reason, at);
 }
 
+/* So many bytes from the target on are not known; --assume gives elements or members. */
+static void emit_unknown_memory(scan_emit_t *t, const char *name, const char *target,
+                                const char *bytes, const char *reason, scan_place_t at)
+{
+    size_t length = strlen(name);
+    xy_node_t *node = scan_emit_add(t, XY_NODE_UNKNOWN, at);
+    bool is_assumed = false;
+
+    set(t, node, "name", name);
+    set(t, node, "reason", reason);
+    set(t, node, "target", target);
+    set(t, node, "bytes", bytes);
+    for (const char *const *a = t->scan->options->assumed; a != NULL && *a != NULL; a++)
+        if (strncmp(*a, name, length) == 0 && ((*a)[length] == '[' || (*a)[length] == '.')) {
+            size_t end = strcspn(*a, "=");
+            char *part = scan_alloc(t->scan, end + 1);
+
+            memcpy(part, *a, end);
+            emit_do(t, join(t->scan, part, " = ", *a + end + ((*a)[end] == '=')), at);
+            note_unknown(t, NULL, part, at); /* used */
+            is_assumed = true;
+        }
+    if (!is_assumed)
+        note_unknown(t, target, reason, at);
+}
+
 /* A variable for the unknown part of an expression: unknown_42, unknown_42b. */
 static void emit_stand_in(scan_emit_t *t, scan_expr_t *e)
 {
@@ -257,27 +283,49 @@ static bool emit_sscanf(scan_emit_t *t, scan_expr_t *e)
     return false;
 }
 
+/* The target of a pointer of such a call is not known afterwards: a number, or with `is_whole` all
+ * of an array. */
+static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, const char *reason,
+                         scan_place_t at)
+{
+    bool is_address = p->kind == SCAN_E_UNARY && p->op == SCAN_OP_ADDRESS;
+    const char *name, *bytes;
+
+    if (is_address)
+        p = p->a;
+    if (is_address && is_whole && p->kind == SCAN_E_INDEX) {
+        p = scan_strip(p->a); /* the first element of a part of an array */
+        is_address = false;
+    }
+    name = scan_print(t->scan, p);
+    bytes = !is_address && p->type->kind == SCAN_POINTER ? "malloc_usable_size(" : "sizeof(";
+    bytes = join(t->scan, bytes, name, ")");
+    if (p->type->kind == SCAN_STRUCT)
+        emit_unknown_memory(t, name, name, bytes, reason, at);
+    else if (is_address && p->type->kind != SCAN_ARRAY)
+        scan_emit_unknown(t, name, reason, at);
+    else if (is_whole)
+        emit_unknown_memory(t, name, join(t->scan, name, "[0]", ""), bytes, reason, at);
+    else
+        scan_emit_unknown(t, join(t->scan, name, "[0]", ""), reason, at);
+}
+
 /* Emits the effects of a call outside the program; locations it sets become unknown values. */
 static void emit_foreign(scan_emit_t *t, scan_expr_t *e)
 {
     const char *reason;
+    bool is_reader;
 
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
         scan_emit_effects(t, a);
     if (!e->is_kept || emit_sscanf(t, e))
         return;
+    is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
     reason = join(t->scan, "set by ", e->decl != NULL ? e->decl->name : "a function",
                   e->decl != NULL ? "()" : "");
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
-        if (a->is_kept && a->is_unknown) {
-            const scan_expr_t *p = scan_strip(a);
-
-            if (p->kind == SCAN_E_UNARY && p->op == SCAN_OP_ADDRESS)
-                scan_emit_unknown(t, scan_print(t->scan, p->a), reason, e->at);
-            else
-                scan_emit_unknown(t, join(t->scan, scan_print(t->scan, p), "[0]", ""), reason,
-                                  e->at);
-        }
+        if (a->is_kept && a->is_unknown)
+            emit_written(t, scan_strip(a), !is_reader, reason, e->at);
 }
 
 /* Is it a function that `xylem predict` calls itself: the clock, memset and memcpy? */

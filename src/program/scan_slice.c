@@ -644,6 +644,8 @@ void scan_slice(xy_scan_t *scan)
 
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
         number_function(scan, f);
+    for (scan_decl_t *g = scan->globals; g != NULL; g = g->next)
+        scan_access_decl(scan, g);
     w.words = (scan->locations.count + SCAN_BITS + 63) / 64;
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next) {
         f->flow = scan_alloc(scan, sizeof(*f->flow));

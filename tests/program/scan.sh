@@ -147,6 +147,47 @@ grep -qF "unknown.c:7: n is not known: set by scanf()" said || die "$(cat said)"
 "$XYLEM" scan unknown.c --assume n=5 -o given.xml 2>said
 [ ! -s said ] || die "$(cat said)"
 "$XYLEM" predict given.xml -n 2 --machine 'node:1 core:4' --json | grep -q '"collectives": 6' || die "--assume of xylem scan"
+
+# Functions without source may set global variables that they can name, and all of an array or a block.
+cat >foreign.c <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+void fill(int *), prepare(void);
+struct { int a, b; } both = {1, 2};
+int n = 4, few[] = {1, 2, 3};
+static int own = 5;
+int main(int argc, char **argv)
+{
+    int list[4] = {1, 2, 3, 4}, *block = calloc(8, sizeof(int));
+    MPI_Init(&argc, &argv);
+    CALL;
+    for (int i = 0; i < VALUE; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+# foreign CALL VALUE ASSUMED COUNT: the value is not known; with --assume ASSUMED there are COUNT collectives.
+foreign() {
+    local at=(foreign.c "-DCALL=$1" "-DVALUE=$2" -n 2 --machine 'node:1 core:4' --json)
+    "$XYLEM" predict "${at[@]}" >/dev/null 2>said && die "$2 after $1 is taken for known"
+    grep -q "not known.*set by ${1%(*}()" said || die "$2 after $1: $(cat said)"
+    "$XYLEM" predict "${at[@]}" --assume "$3" 2>said | grep -q "\"collectives\": $4" || die "$2 after $1 with $3: $(cat said)"
+}
+foreign "prepare()" n n=6 7
+foreign "prepare()" "few[1]" "few[1]=6" 7
+foreign "prepare()" both.b both.b=6 7
+foreign "fill(list)" "list[2]" "list[2]=6" 7
+foreign "fill(&list[1])" "list[2]" "list[2]=6" 7
+foreign "fill(block)" "block[7]" "block[7]=6" 7
+foreign "fill(&n)" n n=6 7
+"$XYLEM" predict foreign.c "-DCALL=prepare()" -DVALUE=own -n 2 --machine 'node:1 core:4' --json 2>said | grep -q '"collectives": 6' ||
+    die "a static variable is not known: $(cat said)"
+"$XYLEM" predict foreign.c "-DCALL=fill(list)" -DVALUE=n -n 2 --machine 'node:1 core:4' --json >/dev/null 2>said && die "n after fill(list) is taken for known"
+code=0
+"$XYLEM" predict foreign.c "-DCALL=fill(list)" "-DVALUE=list[2]" -n 2 --assume "list[1]=6" >/dev/null 2>said || code=$?
+[ $code != 0 ] || die "list[2] is known by list[1]"
+grep -q 'perhaps a part of list (line 11: set by fill())' said || die "$(cat said)"
 code=0
 "$XYLEM" scan unknown.c --assume m=5 2>said || code=$?
 [ "$code" = 2 ] || die "--assume m: exit code $code"
