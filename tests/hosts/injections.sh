@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2086,SC2317 # options are several words; the table names functions
 # Faults on hosts (network namespaces): each line of the table says what happens to a running job, within how many
-# seconds it must end, with which exit code, and what is printed. Nothing may stay: no process, no file.
+# seconds it must end, with which exit code, and what is printed. Nothing may stay: no process, no file, no shared memory.
 # WHAT of a line is a function, which is called when all ranks run; before_WHAT is called before the job starts.
 . "$XYLEM_SOURCE_DIR/tests/launch/namespaces_lib.sh"
-needs setsid ps ss awk python3 mount
+needs setsid ps ss awk python3 mount ipcs
 
 "$bin/mpicc" -g -O1 "$XYLEM_SOURCE_DIR/tests/hosts/work.c" -o work
 host alpha 1gbit
@@ -13,6 +13,13 @@ host gamma 1gbit 432000 # its clock is five days ahead
 export TMPDIR=$PWD/temporary
 mkdir "$TMPDIR" full program
 cp work program/work
+case $PWD in
+/dev/shm/*) shared= ;;
+*)
+    shared=/dev/shm # of this test alone
+    mount -t tmpfs none $shared
+    ;;
+esac
 hosts=$XYLEM_SOURCE_DIR/tests/hosts
 # The agent, with the fault of a host in front.
 cat >faulty <<'END'
@@ -23,12 +30,15 @@ exec "$here/agent" "$@"
 END
 chmod +x faulty
 
-# node HOST: the process of the job there.
-node() {
-    local net
-    net=$(readlink "/proc/$(cat "$1.pid")/ns/net")
-    ps -eo pid=,netns=,args= | awk -v "net=${net//[!0-9]/}" '$2 == net && /mpiexec/ { print $1 }' | sort -n | tail -1
+# on HOST PATTERN: the processes there that match, besides the one that holds the host.
+on() {
+    local holder net
+    holder=$(cat "$1.pid")
+    net=$(readlink "/proc/$holder/ns/net")
+    ps -eo pid=,netns=,args= | awk -v "net=${net//[!0-9]/}" -v "holder=$holder" '$2 == net && $1 != holder && /'"$2"'/ { print $1 }'
 }
+# node HOST: the process of the job there.
+node() { on "$1" mpiexec | sort -n | tail -1; }
 link() { ip link set "v$1" "$2"; }
 blackhole() { within "$1" ip route "$2" blackhole 10.77.0.0/25; }
 kill_beta() { kill -9 "$(node beta)"; }
@@ -202,19 +212,20 @@ mend() {
     tc qdisc change dev v2 root tbf rate 1gbit burst 64kb latency 50ms
 }
 
-# left: processes on the hosts besides those that hold them; files.
+# left: processes on the hosts besides those that hold them; files; shared memory.
 left() {
     local name pid
     for _ in {1..150}; do
         for name in alpha beta gamma; do
-            pid=$(node $name)
+            pid=$(on $name . | head -1)
             [ -z "$pid" ] || break
         done
         [ -n "$pid" ] || break
         sleep 0.1
     done
     [ -z "$pid" ] || die "process $pid is left on $name: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-    [ -z "$(ls -A "$TMPDIR")" ] || die "files are left: $(ls -A "$TMPDIR")"
+    [ -z "$(find "$TMPDIR" $shared -mindepth 1)" ] || die "files are left: $(find "$TMPDIR" $shared -mindepth 1)"
+    ! ipcs -m | grep '^0x' || die "shared memory is left"
 }
 
 # inject NAME WHAT SECONDS CODE MESSAGE OPTIONS: one line of the table.

@@ -11,7 +11,7 @@
 needs ip tc unshare nsenter hostname
 if [ -z "${XYLEM_NAMESPACE-}" ]; then
     unshare --net --uts --time true 2>/dev/null || skip "this system allows no network or time namespaces"
-    XYLEM_NAMESPACE=1 exec unshare --net bash "$0" "$@"
+    XYLEM_NAMESPACE=1 exec unshare --net --mount --ipc bash "$0" "$@"
 fi
 . "$XYLEM_SOURCE_DIR/tests/launch/several_lib.sh"
 
@@ -26,7 +26,8 @@ leave() {
 trap leave EXIT
 
 ip link set lo up
-ip link add bridge0 type bridge 2>/dev/null || skip "this kernel has no bridges"
+# With an address of its own: it would take that of a new link, and the hosts would not know.
+ip link add bridge0 address 02:00:00:77:00:01 type bridge 2>/dev/null || skip "this kernel has no bridges"
 ip addr add 10.77.0.1/24 dev bridge0
 ip link set bridge0 up
 
