@@ -387,17 +387,20 @@ static void say_network(const launch_t *launch)
     int cpu = launch->placement.network_cpu, process = launch->node->process;
     uint64_t limit = mpi_remote_room(launch->net);
     int near = strcmp(name, "shm") != 0 ? xy_net_near(launch->net) : 0;
-    char within[64] = "", where[64] = "any core";
+    int lanes = xy_net_lanes(launch->net);
+    char within[64] = "", lines[64] = "", where[64] = "any core";
 
     if (launch->values->has_eager && launch->values->eager < limit)
         limit = launch->values->eager;
     if (near > 0)
         snprintf(within, sizeof(within), " (shared memory to %d of this machine)", near);
+    if (lanes > 1)
+        snprintf(lines, sizeof(lines), ", large ones on %d interfaces", lanes);
     if (cpu >= 0)
         snprintf(where, sizeof(where), "core %d (%s)", cpu, launch->values->net_place);
-    process_say("process %d on %s: messages go over %s%s, up to %llu bytes at once; its thread "
+    process_say("process %d on %s: messages go over %s%s, up to %llu bytes at once%s; its thread "
                 "runs on %s",
-                process, host, name, within, (unsigned long long)limit, where);
+                process, host, name, within, (unsigned long long)limit, lines, where);
 }
 
 /* Print where each rank runs (--verbose). */

@@ -378,7 +378,8 @@ const xy_option_t mpi_launch_options[] = {
     {"net-interface", 0, XY_OPT_STRING, "NAME", AT(net_interface), .needs = SEVERAL,
      .env = "XYLEM_NET_INTERFACE", XY_ADVANCED("hosts"),
      .help = "connect hosts over their interface NAME, such as eth0; with commas between several, "
-             "those that a host has (default: any that reaches the other host)"},
+             "those that a host has, and large messages over all that every host has (default: any "
+             "that reaches the other host)"},
     {"net-ports", 0, XY_OPT_STRING, "LOW-HIGH", AT(net_ports), .needs = SEVERAL,
      .env = "XYLEM_NET_PORTS", XY_ADVANCED("hosts"),
      .help = "wait for connections of other hosts at these ports, for firewalls; one for mpiexec "

@@ -80,7 +80,7 @@ static void read_transport(xy_seal_t *seal, const uint8_t *data, size_t size)
     pair(ends, data, size);
     wires[0].fd = ends[1];
     wires[0].seal = seal;
-    if (net_tcp_make(&config, wires, &net) != XY_OK)
+    if (net_tcp_make(&config, wires, 1, &net) != XY_OK)
         abort();
     xy_net_listen(net, &events, &lost);
     xy_net_take(net, 0, 1, taken[0], TAKEN, &done[0]);

@@ -49,30 +49,41 @@ bool xy_socket_address(int fd, char text[64])
            text_of((struct sockaddr *)&own, text);
 }
 
-/* Is the interface one of the rules? */
-static bool is_wanted(const char *name)
+bool net_rules_interface(int number, char name[NET_RULES_INTERFACE])
 {
-    const char *list = net_rules()->interface;
-    size_t length = strlen(name);
+    const char *at = net_rules()->interface;
 
-    if (*list == '\0')
-        return true;
-    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
-        if (strcspn(list, ",") == length && strncmp(list, name, length) == 0)
-            return true;
-    return false;
+    for (; number > 0 && *at != '\0'; number--)
+        at += strcspn(at, ","), at += *at == ',';
+    snprintf(name, NET_RULES_INTERFACE, "%.*s", (int)strcspn(at, ","), at);
+    return *at != '\0';
 }
 
-/* Add the addresses of the interfaces; the loopback's come last, as they are reached from this
- * machine only. */
-static void add_interfaces(xy_text_t *card, const struct ifaddrs *all, bool loopback)
+/* Add the addresses of an interface (NULL: of all), either of the loopback or of others. */
+static void add_some(xy_text_t *card, const struct ifaddrs *all, const char *interface,
+                     bool loopback)
 {
     for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
         char text[64];
 
-        if ((i->ifa_flags & IFF_UP) != 0 && is_wanted(i->ifa_name) &&
+        if ((i->ifa_flags & IFF_UP) != 0 &&
+            (interface == NULL || strcmp(interface, i->ifa_name) == 0) &&
             ((i->ifa_flags & IFF_LOOPBACK) != 0) == loopback && text_of(i->ifa_addr, text))
             xy_text_addf(card, " %s", text);
+    }
+}
+
+/* Add the addresses of an interface; NULL: of those of the rules in turn, or all. The loopback's
+ * come last, as they are reached from this machine only. */
+static void add_addresses(xy_text_t *card, const struct ifaddrs *all, const char *interface)
+{
+    char name[NET_RULES_INTERFACE];
+
+    for (int i = 0; interface == NULL && net_rules_interface(i, name); i++)
+        add_addresses(card, all, name);
+    if (interface != NULL || net_rules()->interface[0] == '\0') {
+        add_some(card, all, interface, false);
+        add_some(card, all, interface, true);
     }
 }
 
@@ -84,8 +95,7 @@ bool net_has_interface(void)
 
     if (net_rules()->interface[0] == '\0' || getifaddrs(&all) != 0)
         return true;
-    add_interfaces(&found, all, false);
-    add_interfaces(&found, all, true);
+    add_addresses(&found, all, NULL);
     is_there = found.length > 0;
     xy_text_cleanup(&found);
     freeifaddrs(all);
@@ -93,6 +103,11 @@ bool net_has_interface(void)
 }
 
 char *xy_listener_card(const xy_listener_t *listener, const char *first)
+{
+    return net_listener_card(listener, first, NULL);
+}
+
+char *net_listener_card(const xy_listener_t *listener, const char *first, const char *interface)
 {
     xy_text_t card = XY_TEXT_INIT;
     struct ifaddrs *all = NULL;
@@ -105,8 +120,7 @@ char *xy_listener_card(const xy_listener_t *listener, const char *first)
             xy_text_addf(&card, " %s", first);
         if (getifaddrs(&all) != 0)
             all = NULL;
-        add_interfaces(&card, all, false);
-        add_interfaces(&card, all, true);
+        add_addresses(&card, all, interface);
         if (all != NULL)
             freeifaddrs(all);
     }

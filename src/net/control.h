@@ -101,7 +101,7 @@ typedef struct {
     double
         patience; /* seconds without an answer after which a connection ends; 0: 15, < 0: never */
     uint16_t port_low, port_high; /* where listeners are; 0: anywhere */
-    char interface[32];           /* to listen at, or "": any; commas between several */
+    char interface[64];           /* to listen at, or "": any; commas between several */
 } xy_net_rules_t;
 
 enum { XY_RULES_SIZE = 128 };

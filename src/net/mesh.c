@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/private.h"
+#include "net/greet.h"
 
 static void close_all(net_wire_t *wires, int count)
 {
@@ -31,6 +31,15 @@ static xy_status_t connect_down(const xy_net_config_t *config, char **cards, dou
                            config->process, p, cards[p], why);
     }
     return XY_OK;
+}
+
+/* Has each process an address for others? */
+static bool have_addresses(const xy_net_config_t *config, char **cards)
+{
+    for (int p = 0; p < config->processes; p++)
+        if (strchr(cards[p], ' ') == NULL)
+            return false;
+    return true;
 }
 
 /* Accept the connections of all processes with higher numbers; others are closed. */
@@ -59,12 +68,13 @@ static xy_status_t accept_up(const xy_net_config_t *config, xy_listener_t *liste
     return XY_OK;
 }
 
-xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires)
+xy_status_t net_mesh_open(const xy_net_config_t *config, const char *interface, net_wire_t *wires)
 {
     double deadline = net_now() + config->seconds;
     char **cards = xy_calloc((size_t)config->processes, sizeof(char *)), *own = NULL;
     xy_listener_t *listener = NULL;
     xy_status_t st = XY_ENOMEM;
+    bool is_wanted;
 
     for (int p = 0; p < config->processes; p++)
         wires[p] = (net_wire_t){.fd = -1};
@@ -72,14 +82,15 @@ xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires)
         st = xy_listener_open(config->secret, config->process, config->processes, config->is_local,
                               &listener);
     if (st == XY_OK)
-        own = xy_listener_card(listener, config->address);
+        own = net_listener_card(listener, config->address, interface);
     if (cards == NULL || (st == XY_OK && own == NULL))
         st = xy_fail_memory("connecting the processes");
     if (st == XY_OK)
         st = config->exchange(config->exchange_arg, own, cards);
-    if (st == XY_OK)
+    is_wanted = st == XY_OK && (interface == NULL || have_addresses(config, cards));
+    if (is_wanted)
         st = connect_down(config, cards, deadline, wires);
-    if (st == XY_OK)
+    if (is_wanted && st == XY_OK)
         st = accept_up(config, listener, deadline, wires);
     if (st != XY_OK)
         close_all(wires, config->processes);

@@ -536,11 +536,11 @@ static xy_status_t find_ranks(const xy_net_config_t *config, mpi_net_t *net)
 static xy_status_t open_bell(const xy_net_config_t *config, mpi_net_t *net)
 {
     net_wire_t *wires = xy_malloc((size_t)config->processes * sizeof(*wires));
-    xy_status_t st =
-        wires == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, wires);
+    xy_status_t st = wires == NULL ? xy_fail_memory("connecting the processes")
+                                   : net_mesh_open(config, NULL, wires);
 
     if (st == XY_OK)
-        st = net_tcp_make(config, wires, &net->bell);
+        st = net_tcp_make(config, wires, 1, &net->bell);
     xy_free(wires);
     if (st == XY_OK)
         xy_net_listen(net->bell, &bell_events, net);

@@ -51,6 +51,7 @@ void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_conf
     net->process = config->process;
     net->processes = config->processes;
     net->short_limit = net->eager_limit = short_limit;
+    net->lanes = 1;
     net->latency = config->latency > 0 ? config->latency : transport->latency;
     net->bandwidth = config->bandwidth > 0 ? config->bandwidth : transport->bandwidth;
     atomic_init(&net->is_polled, false);
@@ -80,6 +81,11 @@ size_t xy_net_eager_limit(const xy_net_t *net)
 int xy_net_near(const xy_net_t *net)
 {
     return net->transport->near != NULL ? net->transport->near(net) : 0;
+}
+
+int xy_net_lanes(const xy_net_t *net)
+{
+    return net->lanes;
 }
 
 void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p)

@@ -105,6 +105,8 @@ size_t xy_net_short_limit(const xy_net_t *net);
 size_t xy_net_eager_limit(const xy_net_t *net);
 /* How many processes are reached through memory that both share. */
 int xy_net_near(const xy_net_t *net);
+/* Over how many interfaces a large buffer goes. */
+int xy_net_lanes(const xy_net_t *net);
 
 /* The time of a short message in seconds, and bytes per second: the same numbers in all processes,
  * for choices. */

@@ -45,6 +45,7 @@ struct xy_net {
     void *context;
     int process, processes;
     size_t short_limit, eager_limit;
+    int lanes; /* connections to each other process that share large buffers */
     double latency, bandwidth;
     atomic_bool is_polled; /* by some thread, now */
 };
@@ -78,12 +79,14 @@ static inline void net_wire_close(net_wire_t *wire)
     *wire = (net_wire_t){.fd = -1};
 }
 
-/* Connections to all other processes, [processes]; none to this one. */
-xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires);
+/* Connections to all other processes, [processes]; none to this one. With an interface (or NULL)
+ * all go over it, and there are none at all where some process has no address there. */
+xy_status_t net_mesh_open(const xy_net_config_t *config, const char *interface, net_wire_t *wires);
 
-/* The tcp transport on connections that are there: of a mesh, or pairs. They are its own from now
- * on, also when it fails. */
-xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_net_t **net_p);
+/* The tcp transport on connections that are there, [lanes * processes]: of meshes, or pairs. They
+ * are its own from now on, also when it fails. */
+xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, int lanes,
+                         xy_net_t **net_p);
 
 /* HMAC-SHA256 of a short text; keys have at most 64 bytes. */
 void net_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size, uint8_t mac[32]);

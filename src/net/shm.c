@@ -251,6 +251,7 @@ static xy_status_t open_far(const xy_net_config_t *config, const net_transport_t
     xy_net_listen(net->far, &far_events, net);
     net->bell = far->bell != NULL ? far->bell(net->far) : net->far;
     limits = net->is_all_near ? net->bell : net->far;
+    net->base.lanes = net->far->lanes;
     if (net->base.short_limit > xy_net_short_limit(limits))
         net->base.short_limit = xy_net_short_limit(limits);
     net->base.eager_limit = net->is_all_near ? EAGER : xy_net_eager_limit(net->far);

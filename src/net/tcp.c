@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plain sockets: on every machine, and what other transports are compared with. */
 #include "net/tcp.h"
+#include "net/greet.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,10 +20,10 @@ static bool is_there(const xy_net_config_t *config)
     return true;
 }
 
-xy_status_t tcp_start_peer(tcp_net_t *net, int process)
+xy_status_t tcp_start_peer(tcp_net_t *net, int peer)
 {
-    tcp_peer_t *p = &net->peers[process];
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process};
+    tcp_peer_t *p = &net->peers[peer];
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)peer};
 
     if (p->wire.fd < 0) {
         p->is_gone = p->is_leaving = p->is_broken = true;
@@ -70,7 +71,7 @@ static void free_peer(tcp_peer_t *p)
 
 static void destroy(tcp_net_t *net)
 {
-    for (int i = 0; i < net->base.processes; i++)
+    for (int i = 0; i < net->count; i++)
         free_peer(&net->peers[i]);
     if (net->epoll >= 0)
         close(net->epoll);
@@ -81,9 +82,10 @@ static void destroy(tcp_net_t *net)
     xy_free(net);
 }
 
-xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_net_t **net_p)
+xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, int lanes,
+                         xy_net_t **net_p)
 {
-    int n = config->processes;
+    int n = lanes * config->processes;
     tcp_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(tcp_peer_t));
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)n};
     xy_status_t st = XY_OK;
@@ -94,11 +96,14 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_ne
         return xy_fail_memory("connecting the processes");
     }
     net_init(&net->base, &net_tcp, config, TCP_SHORT);
+    net->base.lanes = lanes;
+    net->count = n;
     pthread_mutex_init(&net->lock, NULL);
     for (int i = 0; i < n; i++) {
         tcp_peer_t *p = &net->peers[i];
 
         p->wire = wires[i];
+        p->first = &net->peers[i % config->processes];
         p->blocks_end = &p->blocks;
         p->gives_end = &p->gives;
         pthread_mutex_init(&p->lock, NULL);
@@ -118,14 +123,40 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_ne
     return XY_OK;
 }
 
+/* The lanes over single interfaces, behind the first, over which all processes reach each other.
+ * One that some process does not have is left out. */
+static xy_status_t open_lanes(const xy_net_config_t *config, net_wire_t *wires, int *lanes_p)
+{
+    char interface[sizeof(net_rules()->interface)];
+    xy_status_t st = net_mesh_open(config, NULL, wires);
+    int lanes = 1;
+
+    for (int i = 1;
+         st == XY_OK && !config->is_local && lanes < TCP_LANES && net_rules_interface(i, interface);
+         i++) {
+        net_wire_t *next = wires + (size_t)lanes * (size_t)config->processes;
+        bool is_open = false;
+
+        st = net_mesh_open(config, interface, next);
+        for (int p = 0; p < config->processes; p++)
+            is_open = is_open || next[p].fd >= 0;
+        lanes += is_open;
+    }
+    for (int i = 0; st != XY_OK && i < lanes * config->processes; i++)
+        net_wire_close(&wires[i]);
+    *lanes_p = lanes;
+    return st;
+}
+
 static xy_status_t open_tcp(const xy_net_config_t *config, xy_net_t **net_p)
 {
-    net_wire_t *wires = xy_malloc((size_t)config->processes * sizeof(*wires));
-    xy_status_t st =
-        wires == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, wires);
+    net_wire_t *wires = xy_malloc(TCP_LANES * (size_t)config->processes * sizeof(*wires));
+    int lanes = 0;
+    xy_status_t st = wires == NULL ? xy_fail_memory("connecting the processes")
+                                   : open_lanes(config, wires, &lanes);
 
     if (st == XY_OK)
-        st = net_tcp_make(config, wires, net_p);
+        st = net_tcp_make(config, wires, lanes, net_p);
     xy_free(wires);
     return st;
 }
@@ -163,15 +194,15 @@ static bool poll_tcp(xy_net_t *base)
     struct epoll_event events[READY];
     int n;
 
-    if (base->processes - 1 <= FEW && net->listener == NULL) {
-        for (int i = 0; i < base->processes; i++)
+    if (net->count - base->lanes <= FEW && net->listener == NULL) {
+        for (int i = 0; i < net->count; i++)
             has_come |= tcp_receive(net, i);
     } else {
         n = epoll_wait(net->epoll, events, READY, 0);
         for (int i = 0; i < n; i++)
-            if (events[i].data.u32 < (uint32_t)base->processes)
+            if (events[i].data.u32 < (uint32_t)net->count)
                 has_come |= tcp_receive(net, (int)events[i].data.u32);
-            else if (events[i].data.u32 > (uint32_t)base->processes)
+            else if (events[i].data.u32 > (uint32_t)net->count)
                 has_come |= tcp_hub_invite(net);
     }
     tcp_flush_all(net);
@@ -194,7 +225,7 @@ static void sleep_tcp(xy_net_t *base, double seconds)
     n = epoll_wait(net->epoll, events, READY, atomic_load(&net->has_finished) ? 0 : milliseconds);
     atomic_fetch_sub(&net->sleeping, 1);
     for (int i = 0; i < n; i++)
-        if (events[i].data.u32 == (uint32_t)base->processes)
+        if (events[i].data.u32 == (uint32_t)net->count)
             (void)!read(net->event, &count, sizeof(count));
 }
 
@@ -209,7 +240,7 @@ void tcp_wake(xy_net_t *base)
 
 static bool is_quiet(const tcp_net_t *net)
 {
-    for (int i = 0; i < net->base.processes; i++) {
+    for (int i = 0; i < net->count; i++) {
         const tcp_peer_t *p = &net->peers[i];
 
         if (!p->is_gone && (!p->is_leaving || atomic_load(&p->has_output)))
@@ -223,7 +254,7 @@ static void close_tcp(xy_net_t *base)
     tcp_net_t *net = (tcp_net_t *)base;
     double deadline = net_now() + CLOSE_SECONDS;
 
-    for (int i = 0; i < base->processes; i++)
+    for (int i = 0; i < net->count; i++)
         if (!net->peers[i].is_gone)
             tcp_send_bye(net, i);
     while (!is_quiet(net) && net_now() < deadline)
@@ -235,12 +266,14 @@ static void close_tcp(xy_net_t *base)
 /* The thread that polls finds the end of the connection. */
 static void cut_tcp(xy_net_t *base, int process)
 {
-    tcp_peer_t *p = &((tcp_net_t *)base)->peers[process];
+    tcp_net_t *net = (tcp_net_t *)base;
+    tcp_peer_t *first = &net->peers[process];
 
-    pthread_mutex_lock(&p->lock);
-    if (p->wire.fd >= 0)
-        shutdown(p->wire.fd, SHUT_RDWR);
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&first->lock);
+    for (int peer = process; peer < net->count; peer += base->processes)
+        if (net->peers[peer].wire.fd >= 0)
+            shutdown(net->peers[peer].wire.fd, SHUT_RDWR);
+    pthread_mutex_unlock(&first->lock);
     tcp_wake(base);
 }
 

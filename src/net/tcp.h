@@ -2,11 +2,15 @@
 /*
  * The tcp transport: one socket to each other process, and on it pieces of two kinds.
  *
- *   size, kind, id   (16 bytes, little-endian)   then `size` bytes
- *   SHORT: a message                             DATA: the next piece of the buffer `id`
+ *   size, kind + 256 * number, id   (16 bytes, little-endian)   then `size` bytes
+ *   SHORT: a message                DATA: the piece `number` of the buffer `id`
  *   BYE: no more follows
  *
  * On an encrypted connection, these bytes are in records (seal.h).
+ *
+ * With --net-interface A,B there is such a socket over each interface that all processes have, a
+ * lane: peers[lane * processes + process]. Messages use the first lane. Each lane that has room
+ * takes the next piece of the first buffer, so that a faster one carries more.
  *
  * Bytes that the socket does not take at once wait in memory (messages) or in the giver's buffer. A
  * large buffer is sent in pieces, between which messages overtake it.
@@ -25,6 +29,8 @@ enum {
     TCP_SHORT = (64 << 10) + XY_NET_HEADS, /* greatest short message */
     TCP_BUFFER = 2 * TCP_SHORT + 256,
     TCP_PIECE = 1 << 20,
+    TCP_PIECE_LEAST = 64 << 10, /* between several lanes */
+    TCP_LANES = 8,
     TCP_BUCKETS = 64,
     TCP_SEALED = 2 * NET_SEAL_RECORD,
 };
@@ -46,7 +52,7 @@ typedef struct tcp_given {
     struct tcp_given *next;
     uint64_t id;
     const char *bytes;
-    size_t size, sent;
+    size_t size, begun, sent; /* of pieces that have begun; written */
     void *token;
 } tcp_given_t;
 
@@ -54,16 +60,19 @@ typedef struct tcp_taken {
     struct tcp_taken *next;
     uint64_t id;
     char *buffer;
-    size_t size, got;
+    size_t size, begun, got; /* of pieces that have begun; read */
     void *token;
 } tcp_taken_t;
 
-typedef struct {
-    net_wire_t wire;      /* its fd is -1: closed */
-    pthread_mutex_t lock; /* of all up to `takes` */
+typedef struct tcp_peer {
+    net_wire_t wire;        /* its fd is -1: closed */
+    struct tcp_peer *first; /* on the first lane: its lock, gives and takes are those of all */
+    pthread_mutex_t lock;   /* of all up to `takes` */
     tcp_block_t *blocks, **blocks_end;
     tcp_given_t *gives, **gives_end;
-    uint8_t piece_head[TCP_HEAD]; /* of the piece of gives[0] that is being sent */
+    tcp_given_t *given; /* the buffer of the piece that is being sent */
+    const char *piece;  /* the rest of it */
+    uint8_t piece_head[TCP_HEAD];
     size_t piece_head_left, piece_left;
     uint8_t *sealed_out;             /* a record, where the connection is encrypted */
     size_t sealed_begin, sealed_end; /* the part that waits for room */
@@ -77,9 +86,10 @@ typedef struct {
     bool is_gone;    /* nothing comes any more, and all know */
     char *buffer;
     size_t begin, end;    /* read, but not handled yet */
-    tcp_taken_t *current; /* the message that arrives now */
-    size_t current_left;  /* of the piece */
-    uint8_t *sealed_in;   /* records, where the connection is encrypted */
+    tcp_taken_t *current; /* the buffer whose piece arrives now */
+    char *current_at;     /* the rest of the piece */
+    size_t current_left;
+    uint8_t *sealed_in; /* records, where the connection is encrypted */
     size_t sealed_got;
 } tcp_peer_t;
 
@@ -91,23 +101,24 @@ typedef struct {
     tcp_given_t *finished; /* gives that are complete */
     _Atomic bool has_finished;
     xy_listener_t *listener; /* of a hub: who connects there becomes a peer; or NULL */
+    int count;               /* of peers, on all lanes */
     tcp_peer_t peers[];
 } tcp_net_t;
 
 /* Write what the sockets take of what waits; without locks held. */
 void tcp_flush_all(tcp_net_t *net);
 /* A frame without bytes. */
-void tcp_send_bye(tcp_net_t *net, int to);
+void tcp_send_bye(tcp_net_t *net, int peer);
 void tcp_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
               size_t size);
 void tcp_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
 void tcp_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
 /* Read once from a peer and call events; true: something has come. */
-bool tcp_receive(tcp_net_t *net, int from);
+bool tcp_receive(tcp_net_t *net, int peer);
 /* Close the connection; nothing comes from there any more, and nothing goes. By who polls. */
-void tcp_shut(tcp_net_t *net, int process);
+void tcp_shut(tcp_net_t *net, int peer);
 /* Watch the socket of a peer, whose buffers come into being. */
-xy_status_t tcp_start_peer(tcp_net_t *net, int process);
+xy_status_t tcp_start_peer(tcp_net_t *net, int peer);
 /* Free what a peer has, but for its lock. */
 void tcp_clear_peer(tcp_peer_t *p);
 /* For the polling thread of a hub: somebody may have come to the listener; and those that both
@@ -116,9 +127,31 @@ bool tcp_hub_invite(tcp_net_t *net);
 void tcp_hub_tidy(tcp_net_t *net);
 void tcp_wake(xy_net_t *net);
 
-static inline void tcp_put(uint8_t head[TCP_HEAD], size_t size, tcp_kind_t kind, uint64_t id)
+static inline void tcp_lock(tcp_peer_t *p)
 {
-    uint64_t first = (uint64_t)size | (uint64_t)kind << 32;
+    pthread_mutex_lock(&p->first->lock);
+}
+
+static inline void tcp_unlock(tcp_peer_t *p)
+{
+    pthread_mutex_unlock(&p->first->lock);
+}
+
+/* Bytes of all pieces of a buffer but the last: at least two for each lane, if they are not small.
+ */
+static inline size_t tcp_piece(const tcp_net_t *net, size_t size)
+{
+    size_t part = size / (2 * (size_t)net->base.lanes);
+
+    return net->base.lanes == 1 || part > TCP_PIECE ? TCP_PIECE
+           : part < TCP_PIECE_LEAST                 ? TCP_PIECE_LEAST
+                                                    : part;
+}
+
+static inline void tcp_put(uint8_t head[TCP_HEAD], size_t size, tcp_kind_t kind, size_t number,
+                           uint64_t id)
+{
+    uint64_t first = (uint64_t)size | (uint64_t)kind << 32 | (uint64_t)number << 40;
 
     for (int i = 0; i < 8; i++) {
         head[i] = (uint8_t)(first >> 8 * i);

@@ -26,7 +26,7 @@ xy_status_t xy_net_hub_open(int most, const uint8_t secret[XY_SECRET_BYTES], xy_
         wires[i] = (net_wire_t){.fd = -1};
     st = xy_listener_open(secret, 0, 1, false, &listener);
     if (st == XY_OK)
-        st = net_tcp_make(&config, wires, &base);
+        st = net_tcp_make(&config, wires, 1, &base);
     xy_free(wires);
     if (st != XY_OK) {
         xy_listener_close(listener);

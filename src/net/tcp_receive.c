@@ -14,7 +14,7 @@ enum { BEHIND = 4 << 10 };
 
 static tcp_taken_t **bucket_of(tcp_peer_t *p, uint64_t id)
 {
-    return &p->takes[(id * 0x9e3779b97f4a7c15u >> 32) % TCP_BUCKETS];
+    return &p->first->takes[(id * 0x9e3779b97f4a7c15u >> 32) % TCP_BUCKETS];
 }
 
 void tcp_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes, void *token)
@@ -40,10 +40,10 @@ static tcp_taken_t *find_taken(tcp_peer_t *p, uint64_t id)
 {
     tcp_taken_t *t;
 
-    pthread_mutex_lock(&p->lock);
+    tcp_lock(p);
     for (t = *bucket_of(p, id); t != NULL && t->id != id;)
         t = t->next;
-    pthread_mutex_unlock(&p->lock);
+    tcp_unlock(p);
     return t;
 }
 
@@ -52,11 +52,11 @@ static void end_taken(tcp_net_t *net, tcp_peer_t *p, tcp_taken_t *t)
     tcp_taken_t **at = bucket_of(p, t->id);
     void *token = t->token;
 
-    pthread_mutex_lock(&p->lock);
+    tcp_lock(p);
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
-    pthread_mutex_unlock(&p->lock);
+    tcp_unlock(p);
     xy_free(t);
     net->base.events->done(net->base.context, token);
 }
@@ -67,6 +67,7 @@ static void advance(tcp_net_t *net, tcp_peer_t *p, size_t n)
     tcp_taken_t *t = p->current;
 
     t->got += n;
+    p->current_at += n;
     p->current_left -= n;
     if (p->current_left > 0)
         return;
@@ -75,26 +76,31 @@ static void advance(tcp_net_t *net, tcp_peer_t *p, size_t n)
         end_taken(net, p, t);
 }
 
-void tcp_shut(tcp_net_t *net, int process)
+void tcp_shut(tcp_net_t *net, int peer)
 {
-    tcp_peer_t *p = &net->peers[process];
+    tcp_peer_t *p = &net->peers[peer];
 
-    pthread_mutex_lock(&p->lock);
+    tcp_lock(p);
     p->is_broken = true;
     epoll_ctl(net->epoll, EPOLL_CTL_DEL, p->wire.fd, NULL);
     net_wire_close(&p->wire);
     atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
-    pthread_mutex_unlock(&p->lock);
+    tcp_unlock(p);
     p->is_gone = true;
 }
 
-static void drop(tcp_net_t *net, int process, const char *why)
+/* Close a connection. With one that has not said BYE, the process is lost on all lanes. */
+static void drop(tcp_net_t *net, int peer, const char *why)
 {
-    const tcp_peer_t *p = &net->peers[process];
+    int process = peer % net->base.processes;
 
-    tcp_shut(net, process);
-    if (!p->is_leaving)
-        net->base.events->lost(net->base.context, process, why);
+    tcp_shut(net, peer);
+    if (net->peers[peer].is_leaving)
+        return;
+    for (int other = process; other < net->count; other += net->base.processes)
+        if (!net->peers[other].is_gone)
+            tcp_shut(net, other);
+    net->base.events->lost(net->base.context, process, why);
 }
 
 static uint64_t get64(const char *bytes)
@@ -107,16 +113,20 @@ static uint64_t get64(const char *bytes)
 }
 
 /* The piece whose head has come begins. What is wrong with it, or NULL. */
-static const char *begin_piece(tcp_net_t *net, tcp_peer_t *p, uint64_t id, size_t size)
+static const char *begin_piece(tcp_net_t *net, tcp_peer_t *p, uint64_t id, uint64_t number,
+                               size_t size)
 {
     tcp_taken_t *t = find_taken(p, id);
     size_t n = p->end - p->begin < size ? p->end - p->begin : size;
+    uint64_t at = t == NULL ? 0 : number * tcp_piece(net, t->size);
 
-    if (t == NULL || size == 0 || size > t->size - t->got)
+    if (t == NULL || size == 0 || at >= t->size || size > t->size - at || size > t->size - t->begun)
         return "it has sent bytes that were not requested";
-    memcpy(t->buffer + t->got, p->buffer + p->begin, n);
+    memcpy(t->buffer + at, p->buffer + p->begin, n);
     p->begin += n;
+    t->begun += size;
     p->current = t;
+    p->current_at = t->buffer + at;
     p->current_left = size;
     advance(net, p, n);
     return NULL;
@@ -134,7 +144,7 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
         return false;
     first = get64(head);
     size = (uint32_t)first;
-    switch (first >> 32) {
+    switch (first >> 32 & 0xff) {
     case TCP_KIND_SHORT:
         if (size > TCP_SHORT) {
             *why_p = "it has sent a message that is too long";
@@ -147,7 +157,7 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
         return true;
     case TCP_KIND_DATA:
         p->begin += TCP_HEAD;
-        *why_p = begin_piece(net, p, get64(head + 8), size);
+        *why_p = begin_piece(net, p, get64(head + 8), first >> 40, size);
         return *why_p == NULL;
     case TCP_KIND_BYE:
         p->begin += TCP_HEAD;
@@ -192,7 +202,7 @@ static ssize_t read_some(tcp_peer_t *p)
     room = TCP_BUFFER - p->end;
     pieces[0] = (struct iovec){p->buffer + p->end, room};
     if (p->current != NULL) {
-        pieces[0] = (struct iovec){p->current->buffer + p->current->got, p->current_left};
+        pieces[0] = (struct iovec){p->current_at, p->current_left};
         pieces[1] = (struct iovec){p->buffer + p->end, room < BEHIND ? room : BEHIND};
         message.msg_iovlen = 2;
     }
@@ -200,7 +210,7 @@ static ssize_t read_some(tcp_peer_t *p)
     /* The kernel could not write to a buffer of the program. The connection is not to blame: the
      * same access from here faults, and the report names the place. */
     if (n < 0 && errno == EFAULT && p->current != NULL)
-        memset(p->current->buffer + p->current->got, 0, p->current_left);
+        memset(p->current_at, 0, p->current_left);
     return n;
 }
 
@@ -236,7 +246,7 @@ static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, 
     tcp_taken_t *t = p->current;
 
     if (t != NULL && p->current_left >= size) {
-        if (!net_seal_open(p->wire.seal, record, length, t->buffer + t->got))
+        if (!net_seal_open(p->wire.seal, record, length, p->current_at))
             return xy_net_changed;
         advance(net, p, size);
         return NULL;
@@ -247,7 +257,7 @@ static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, 
     p->end += size;
     if (t != NULL) {
         of_piece = p->current_left;
-        memcpy(t->buffer + t->got, p->buffer + p->begin, of_piece);
+        memcpy(p->current_at, p->buffer + p->begin, of_piece);
         p->begin += of_piece;
         advance(net, p, of_piece);
     }

@@ -11,11 +11,11 @@
 enum { GATHERED = 16 }; /* blocks in one system call */
 
 /* Tell the thread that sleeps whether room is worth waking for. */
-static void want_output(tcp_net_t *net, int to, bool wants)
+static void want_output(tcp_net_t *net, int peer, bool wants)
 {
-    tcp_peer_t *p = &net->peers[to];
+    tcp_peer_t *p = &net->peers[peer];
     struct epoll_event event = {.events = EPOLLIN | (wants ? (unsigned)EPOLLOUT : 0u),
-                                .data.u32 = (uint32_t)to};
+                                .data.u32 = (uint32_t)peer};
 
     if (atomic_load_explicit(&p->has_output, memory_order_relaxed) == wants)
         return;
@@ -115,15 +115,17 @@ static bool flush_blocks(tcp_peer_t *p)
     return n == total;
 }
 
-/* Move the first given buffer of a peer to the list of finished ones and wake a sleeper. Under the
- * peer's lock. */
-static void finish(tcp_net_t *net, tcp_peer_t *p)
+/* Move a given buffer of a peer to the list of finished ones and wake a sleeper. Under the peer's
+ * lock. */
+static void finish(tcp_net_t *net, tcp_peer_t *p, tcp_given_t *g)
 {
-    tcp_given_t *g = p->gives;
+    tcp_given_t **at = &p->first->gives;
 
-    p->gives = g->next;
-    if (p->gives == NULL)
-        p->gives_end = &p->gives;
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    if (g->next == NULL)
+        p->first->gives_end = at;
     pthread_mutex_lock(&net->lock);
     g->next = net->finished;
     net->finished = g;
@@ -133,67 +135,110 @@ static void finish(tcp_net_t *net, tcp_peer_t *p)
         tcp_wake(&net->base);
 }
 
-/* Send the current piece of the first given buffer, or begin one; true if the socket took all of
- * it. */
-static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
-{
-    tcp_given_t *g = p->gives;
-    struct iovec pieces[2];
-    size_t wanted, n, of_head;
-
-    if (p->piece_head_left + p->piece_left == 0) {
-        p->piece_left = g->size - g->sent < TCP_PIECE ? g->size - g->sent : TCP_PIECE;
-        p->piece_head_left = TCP_HEAD;
-        tcp_put(p->piece_head, p->piece_left, TCP_KIND_DATA, g->id);
-    }
-    pieces[0] = (struct iovec){.iov_base = p->piece_head + TCP_HEAD - p->piece_head_left,
-                               .iov_len = p->piece_head_left};
-    pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)(g->bytes + g->sent),
-                               .iov_len = p->piece_left};
-    wanted = p->piece_head_left + p->piece_left;
-    n = put(p, pieces, 2);
-    of_head = n < p->piece_head_left ? n : p->piece_head_left;
-    p->piece_head_left -= of_head;
-    p->piece_left -= n - of_head;
-    g->sent += n - of_head;
-    if (g->sent == g->size)
-        finish(net, p);
-    return n == wanted;
-}
-
 static bool is_inside_piece(const tcp_peer_t *p)
 {
     return p->piece_head_left + p->piece_left > 0;
 }
 
-/* Write what the socket takes; with the peer's lock. After the piece that has begun, messages come
- * before the next one. */
+/* The first given buffer of which no lane has begun the last piece, or NULL. */
+static tcp_given_t *next_given(const tcp_peer_t *p)
+{
+    tcp_given_t *g = p->first->gives;
+
+    while (g != NULL && g->begun == g->size)
+        g = g->next;
+    return g;
+}
+
+static void begin_piece(const tcp_net_t *net, tcp_peer_t *p, tcp_given_t *g)
+{
+    size_t piece = tcp_piece(net, g->size), left = g->size - g->begun;
+
+    p->given = g;
+    p->piece = g->bytes + g->begun;
+    p->piece_left = left < piece ? left : piece;
+    p->piece_head_left = TCP_HEAD;
+    tcp_put(p->piece_head, p->piece_left, TCP_KIND_DATA, g->begun / piece, g->id);
+    g->begun += p->piece_left;
+}
+
+/* Send the current piece; true if the socket took all of it. */
+static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
+{
+    tcp_given_t *g = p->given;
+    struct iovec pieces[2];
+    size_t wanted, n, of_head;
+
+    pieces[0] = (struct iovec){.iov_base = p->piece_head + TCP_HEAD - p->piece_head_left,
+                               .iov_len = p->piece_head_left};
+    pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)p->piece, .iov_len = p->piece_left};
+    wanted = p->piece_head_left + p->piece_left;
+    n = put(p, pieces, 2);
+    of_head = n < p->piece_head_left ? n : p->piece_head_left;
+    p->piece_head_left -= of_head;
+    p->piece_left -= n - of_head;
+    p->piece += n - of_head;
+    g->sent += n - of_head;
+    if (g->sent == g->size)
+        finish(net, p, g);
+    return n == wanted;
+}
+
+/* Write one thing that waits; with the peer's lock. After the piece that has begun, messages come
+ * before the next one. False: nothing waits, or there is no room. */
+static bool flush_step(tcp_net_t *net, tcp_peer_t *p)
+{
+    tcp_given_t *g;
+
+    if (p->is_broken || !put_record(p))
+        return false;
+    if (!is_inside_piece(p)) {
+        if (p->blocks != NULL)
+            return flush_blocks(p);
+        g = next_given(p);
+        if (g == NULL)
+            return false;
+        begin_piece(net, p, g);
+    }
+    return flush_piece(net, p);
+}
+
+/* Write what the sockets to a process take, on its lanes in turn; with its lock. */
 static void flush(tcp_net_t *net, int to)
 {
-    tcp_peer_t *p = &net->peers[to];
-    bool has_room = !p->is_broken && put_record(p);
+    bool goes_on = true;
 
-    while (has_room && (p->blocks != NULL || p->gives != NULL)) {
-        if (p->blocks != NULL && !is_inside_piece(p))
-            has_room = flush_blocks(p);
-        else
-            has_room = flush_piece(net, p);
+    while (goes_on) {
+        goes_on = false;
+        for (int peer = to; peer < net->count; peer += net->base.processes)
+            goes_on |= flush_step(net, &net->peers[peer]);
     }
-    want_output(net, to,
-                !p->is_broken &&
-                    (p->blocks != NULL || p->gives != NULL || p->sealed_begin < p->sealed_end));
+    for (int peer = to; peer < net->count; peer += net->base.processes) {
+        const tcp_peer_t *p = &net->peers[peer];
+
+        want_output(net, peer,
+                    !p->is_broken && (p->blocks != NULL || is_inside_piece(p) ||
+                                      next_given(p) != NULL || p->sealed_begin < p->sealed_end));
+    }
+}
+
+/* Does anything wait for room on a lane to a process? */
+static bool has_output(const tcp_net_t *net, int to)
+{
+    for (int peer = to; peer < net->count; peer += net->base.processes)
+        if (atomic_load_explicit(&net->peers[peer].has_output, memory_order_relaxed))
+            return true;
+    return false;
 }
 
 void tcp_flush_all(tcp_net_t *net)
 {
     for (int to = 0; to < net->base.processes; to++) {
-        tcp_peer_t *p = &net->peers[to];
-
-        if (!atomic_load_explicit(&p->has_output, memory_order_relaxed))
+        if (!has_output(net, to))
             continue;
-        pthread_mutex_lock(&p->lock);
+        pthread_mutex_lock(&net->peers[to].lock);
         flush(net, to);
-        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_unlock(&net->peers[to].lock);
     }
 }
 
@@ -228,21 +273,21 @@ static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, s
 }
 
 /* Send a frame, or queue what the socket does not take; frames to broken peers are dropped. */
-static void send_frame(tcp_net_t *net, int to, struct iovec *pieces, size_t count, size_t total)
+static void send_frame(tcp_net_t *net, int peer, struct iovec *pieces, size_t count, size_t total)
 {
-    tcp_peer_t *p = &net->peers[to];
+    tcp_peer_t *p = &net->peers[peer];
     size_t n = 0;
 
-    pthread_mutex_lock(&p->lock);
+    tcp_lock(p);
     if (!p->is_broken) {
         if (p->blocks == NULL && !is_inside_piece(p))
             n = put(p, pieces, count);
         if (n < total && !p->is_broken)
             keep_rest(p, pieces, count, n);
         if (n < total || p->sealed_begin < p->sealed_end)
-            want_output(net, to, !p->is_broken);
+            want_output(net, peer, !p->is_broken);
     }
-    pthread_mutex_unlock(&p->lock);
+    tcp_unlock(p);
 }
 
 void tcp_send(xy_net_t *base, int to, const void *head, size_t head_size, const void *data,
@@ -252,17 +297,17 @@ void tcp_send(xy_net_t *base, int to, const void *head, size_t head_size, const 
     struct iovec pieces[3] = {
         {frame, TCP_HEAD}, {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)data, size}};
 
-    tcp_put(frame, head_size + size, TCP_KIND_SHORT, 0);
+    tcp_put(frame, head_size + size, TCP_KIND_SHORT, 0, 0);
     send_frame((tcp_net_t *)base, to, pieces, 3, TCP_HEAD + head_size + size);
 }
 
-void tcp_send_bye(tcp_net_t *net, int to)
+void tcp_send_bye(tcp_net_t *net, int peer)
 {
     uint8_t frame[TCP_HEAD];
     struct iovec piece = {frame, TCP_HEAD};
 
-    tcp_put(frame, 0, TCP_KIND_BYE, 0);
-    send_frame(net, to, &piece, 1, TCP_HEAD);
+    tcp_put(frame, 0, TCP_KIND_BYE, 0, 0);
+    send_frame(net, peer, &piece, 1, TCP_HEAD);
 }
 
 void tcp_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t bytes, void *token)

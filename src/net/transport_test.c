@@ -30,6 +30,7 @@ enum { MOST = 3, PATIENCE = 60, LONGEST = 60000 };
 
 static int process, processes;
 static xy_seal_rule_t rule = XY_SEAL_NEVER;
+static const char *interfaces = ""; /* of several lanes */
 static xy_net_t *net;
 
 static void fail_here(const char *what, const char *function, int line)
@@ -624,15 +625,19 @@ static int run_case(const case_t *c, const char *transport, const char *director
                               .processes = processes,
                               .transport = transport,
                               .secret = {9, 8, 7},
-                              .is_local = true,
+                              .is_local = interfaces[0] == '\0',
                               .exchange = exchange,
                               .exchange_arg = &desk,
                               .seconds = PATIENCE};
+    xy_net_rules_t rules = {0};
 
     snprintf(desk.directory, sizeof(desk.directory), "%s", directory);
     desk.hides = hides;
-    xy_net_rules_set(&(xy_net_rules_t){.seal = rule});
+    rules.seal = rule;
+    snprintf(rules.interface, sizeof(rules.interface), "%s", interfaces);
+    xy_net_rules_set(&rules);
     REQUIRE(xy_net_open(&config, &net) == XY_OK);
+    REQUIRE(xy_net_lanes(net) == (interfaces[0] == '\0' ? 1 : 3));
     REQUIRE(strcmp(xy_net_name(net), transport) == 0);
     xy_net_listen(net, &events, &seen);
     c->body();
@@ -696,7 +701,13 @@ static void run_forked(void **state)
             rule = XY_SEAL_ALWAYS;
             if (count == MOST && testing_is_chosen(n, share) && xy_seal_is_there(why))
                 fork_and_run(c, "tcp", count, false);
+            interfaces = "lo,lo,nosuch0,lo"; /* one is nowhere */
+            if (count == MOST && testing_is_chosen(n, share) && xy_seal_is_there(why))
+                fork_and_run(c, "tcp", count, false);
             rule = XY_SEAL_NEVER;
+            if (count == 2 && testing_is_chosen(n, share))
+                fork_and_run(c, "tcp", count, false);
+            interfaces = "";
             if (testing_is_chosen(n + 1, share))
                 fork_and_run(c, "shm", count, false);
             if (count == MOST && testing_is_chosen(n, share))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Over which interface, ports and version of IP hosts are connected.
+# Over which interfaces, ports and version of IP hosts are connected.
 . "$XYLEM_SOURCE_DIR/tests/launch/namespaces_lib.sh"
 
 build secret
@@ -40,6 +40,12 @@ captured "w1 w2" --net-interface eth1,bridge0
 [ "$(stat -c %s packets)" -gt 1000000 ] || die "the message did not go over eth1"
 captured "w1 w2" --net-interface eth0,bridge0
 [ "$(stat -c %s packets)" -lt 1000 ] || die "the message did not go over eth0"
+# Large messages go over both, each of which carries at least one of four pieces.
+for lines in "v1 v2" "w1 w2"; do
+    captured "$lines" --net-interface eth0,eth1,bridge0 -v
+    says "$err" "large ones on 2 interfaces"
+    [ "$(stat -c %s packets)" -gt 300000 ] || die "nothing of the large message went over $lines"
+done
 
 ends 2 "--net-ports '9-5' are not ports" -n 2 --hosts alpha:1,beta:1 --launcher ./agent --net-ports 9-5 ./secret text
 ends 2 "--net-interface nosuch0: there is no such interface" -n 2 --hosts alpha:1,beta:1 --launcher ./agent --net-interface nosuch0 ./secret text
