@@ -21,6 +21,7 @@ minutes; --quick tries all of it once, for figures that mean nothing.
   onesided     puts, gets and atomics between two processes (rma.c)
   remote       the same between two hosts over a line of 200 Mbit/s (tc tbf): what crosses it counts, and other
                work of this machine does not (needs root)
+  striped      large messages between two hosts over one and two such lines (needs root)
   idle         seconds of processor time of 64 ranks that wait for 10 s, one of which sleeps
 """
 import argparse
@@ -68,25 +69,30 @@ SETTINGS = {"openmpi": ["--mca", "btl_vader_single_copy_mechanism", "none"],
 class Hosts:
     """alpha and beta: namespaces with names, behind a bridge of the one that this runs in."""
 
-    def __init__(self, folder, rate=None):
-        self.holders = []
+    def __init__(self, folder, rate=None, lines=1):
+        self.holders, self.lines = [], lines
         self.agent = os.path.join(folder, "agent")
         self.file = os.path.join(folder, "hosts")
         sh = lambda line: subprocess.run(line, shell=True, check=True)
-        sh("ip link set lo up; ip link add bridge0 type bridge; ip addr add 10.77.0.1/24 dev bridge0; "
-           "ip link set bridge0 up")
+        sh("ip link set lo up")
+        for line in range(lines):
+            sh(f"ip link add bridge{line} type bridge; ip addr add 10.{77 + line}.0.1/24 dev bridge{line}; "
+               f"ip link set bridge{line} up")
         for i, name in enumerate(("alpha", "beta")):
             holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c",
                                        f"hostname {name}; echo; exec sleep 36000"], stdout=subprocess.PIPE)
             holder.stdout.readline()
             self.holders.append(holder)
             inside = f"nsenter -t {holder.pid} --net"
-            sh(f"ip link add v{i} type veth peer name eth0 netns {holder.pid}; ip link set v{i} master bridge0 up; "
-               f"{inside} ip addr add 10.77.0.{11 + i}/24 dev eth0; {inside} ip link set eth0 up; "
-               f"{inside} ip link set lo up")
-            if rate:
-                limit = f"root tbf rate {rate} burst 4kb latency 50ms"
-                sh(f"tc qdisc add dev v{i} {limit}; {inside} tc qdisc add dev eth0 {limit}")
+            sh(f"{inside} ip link set lo up")
+            for line in range(lines):
+                near, far = f"v{i}-{line}", f"eth{line}"
+                sh(f"ip link add {near} type veth peer name {far} netns {holder.pid}; "
+                   f"ip link set {near} master bridge{line} up; "
+                   f"{inside} ip addr add 10.{77 + line}.0.{11 + i}/24 dev {far}; {inside} ip link set {far} up")
+                if rate:
+                    limit = f"root tbf rate {rate} burst 4kb latency 50ms"
+                    sh(f"tc qdisc add dev {near} {limit}; {inside} tc qdisc add dev {far} {limit}")
             # Hosts have no core in common: each gets its own of this machine.
             with open(os.path.join(folder, name + ".enter"), "w") as out:
                 out.write(f"taskset -c {sorted(os.sched_getaffinity(0))[i % os.cpu_count()]} "
@@ -107,11 +113,13 @@ class Hosts:
                     "--mca", "osc", "pt2pt"]
         return ["-localhost", "10.77.0.1", "-launcher-exec", self.agent, "-genv", "UCX_TLS", "tcp,self"]
 
+    def own(self, prefix, options):
+        """Xylem over its own sockets."""
+        return xylem(prefix, ["--hosts", "alpha:1,beta:1", "--launcher", self.agent, "--net", "tcp", *options])
+
     def columns(self, prefix, names):
         """Xylem over its own sockets, and the peers, with one rank on each host."""
-        where = ["--hosts", "alpha:1,beta:1", "--launcher"]
-        columns = {"xylem tcp": xylem(prefix, [*where, self.agent, "--net", "tcp"]),
-                   "xylem plain": xylem(prefix, [*where, self.agent, "--net", "tcp", "--net-plain"])}
+        columns = {"xylem tcp": self.own(prefix, []), "xylem plain": self.own(prefix, ["--net-plain"])}
         for name in names:
             spread = (["--map-by", "ppr:1:node", "--bind-to", "none", "--hostfile", self.file]
                       if name == "openmpi" else ["-f", self.file, "-ppn", "1"])
@@ -123,7 +131,8 @@ class Hosts:
         for holder in self.holders:
             holder.kill()
             holder.wait()
-        subprocess.run("ip link del bridge0", shell=True, check=True)
+        for line in range(self.lines):
+            subprocess.run(f"ip link del bridge{line}", shell=True, check=True)
 
 
 def xylem(prefix, options):
@@ -182,6 +191,12 @@ def rows_of(prefix, only, names, folder):
             columns[f"xylem {name}"] = xylem(
                 prefix, ["--hosts", "alpha:1,beta:1", "--launcher", launcher, "--net", "mpi"])
         yield "tcp", columns, pairs(), 2
+        hosts.close()
+    if "striped" in only and os.environ.get("XYLEM_BENCH_NAMESPACE"):
+        hosts = Hosts(folder, LINE, 2)
+        columns = {name: hosts.own(prefix, ["--net-interface", interfaces]) for name, interfaces in
+                   (("one line", "eth0,bridge0"), ("two lines", "eth0,eth1,bridge0"))}
+        yield f"striped, {LINE}", columns, pairs(), 2
         hosts.close()
     if "shared" in only:
         columns = {"xylem shm": xylem(prefix, ["--processes", "2", "--net", "shm"])}
@@ -321,14 +336,14 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--peers", default="openmpi,mpich")
-    parser.add_argument("--only", default="tcp,shared,collectives,overlap,onesided,remote,idle")
+    parser.add_argument("--only", default="tcp,striped,shared,collectives,overlap,onesided,remote,idle")
     options = parser.parse_args()
     only = options.only.split(",")
-    if {"tcp", "remote"} & set(only) and not os.environ.get("XYLEM_BENCH_NAMESPACE"):
+    if {"tcp", "striped", "remote"} & set(only) and not os.environ.get("XYLEM_BENCH_NAMESPACE"):
         if subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True).returncode == 0:
             os.environ["XYLEM_BENCH_NAMESPACE"] = "1"
             os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
-        print("# no namespaces: tcp and remote are left out")
+        print("# no namespaces: tcp, striped and remote are left out")
     form = FORMS["quick" if options.quick else "brief" if options.brief else "full"]
     names = [n for n in options.peers.split(",") if n and shutil.which(LAUNCHERS[n])]
     quiet()
