@@ -179,6 +179,13 @@ static bool is_passing(int code)
     return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN;
 }
 
+/* Does a failure say more than those of other addresses before? A loopback address reaches this
+ * machine only. */
+static bool is_telling(const char *text, const char *why)
+{
+    return why[0] == '\0' || (strncmp(text, "127.", 4) != 0 && strcmp(text, "::1") != 0);
+}
+
 /* Addresses in turn, each with its part of what is left of the time. *again_p: one of them may be
  * reached later. */
 static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
@@ -186,7 +193,7 @@ static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY
                    char why[XY_WHY_SIZE])
 {
     int fd = -1, left = 0;
-    char text[64];
+    char text[64], reason[XY_WHY_SIZE];
 
     for (const char *at = addresses; *at != '\0'; at++)
         left += *at == ' ';
@@ -199,7 +206,9 @@ static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY
         snprintf(text, sizeof(text), "%.*s", n < sizeof(text) ? (int)n : 0, at);
         errno = 0;
         fd = try_address(text, port, secret, name, own, now + (deadline - now) / (left > 1 ? 2 : 1),
-                         seal_p, why);
+                         seal_p, reason);
+        if (fd < 0 && is_telling(text, why))
+            memcpy(why, reason, XY_WHY_SIZE);
         *again_p = *again_p || (fd < 0 && is_passing(errno));
         at += n;
     }
@@ -216,15 +225,15 @@ int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int
     bool again = true;
     int fd = -1;
 
-    snprintf(why, XY_WHY_SIZE, "it has no address");
-    if (port <= 0 || port > 65535)
-        return -1;
-    while (fd < 0 && again) {
+    why[0] = '\0';
+    while (fd < 0 && again && port > 0 && port <= 65535) {
         again = false;
         fd = try_all(end, (uint16_t)port, secret, name, own, deadline, &again, seal_p, why);
         again = again && net_now() + AGAIN_PAUSE < (deadline < last ? deadline : last);
         if (fd < 0 && again)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
+    if (fd < 0 && why[0] == '\0')
+        snprintf(why, XY_WHY_SIZE, "it has no address");
     return fd;
 }

@@ -265,6 +265,10 @@ static void cards_from_anywhere(void **state)
         assert_int_equal(xy_card_connect(bad[i], secret, 0, 1, net_now() + 5, &seal, why), -1);
         assert_true(why[0] != '\0');
     }
+    /* That this machine's own port is refused says nothing about another one. */
+    assert_int_equal(
+        xy_card_connect("1 somewhere 127.0.0.1", secret, 0, 1, net_now() + 5, &seal, why), -1);
+    assert_non_null(strstr(why, "somewhere"));
 }
 
 /* A refused port is known at once, and the next address is tried. */
