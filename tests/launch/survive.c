@@ -4,6 +4,7 @@
  *
  *   survive random SEED       rounds of operations, in which victims fail; all survivors must see
  *                             the same agreements and the same groups
+ *   survive handler HOW       the last rank fails, and an error handler replaces the communicator
  *   survive OPERATION HOW     the last rank fails (kill, stop, exit, _exit, crash) before OPERATION
  * of the others, or in the middle of it
  */
@@ -240,6 +241,42 @@ static void lose_last(const char *what, const char *how)
     MPI_Comm_free(&shrunk);
 }
 
+static MPI_Comm repaired;
+
+static void repair(MPI_Comm *comm, int *code, ...)
+{
+    MPI_Comm next;
+
+    check(*comm == repaired && is_failure(*code), "another error");
+    MPIX_Comm_revoke(repaired);
+    check(MPIX_Comm_shrink(repaired, &next) == MPI_SUCCESS, "shrink fails in a handler");
+    MPI_Comm_free(&repaired);
+    repaired = next;
+}
+
+/* The survivors notice nothing but a smaller communicator. */
+static void repair_in_handler(const char *how)
+{
+    int rank, size, sum = 0, one = 1;
+    MPI_Errhandler handler;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &repaired);
+    MPI_Comm_rank(repaired, &rank);
+    MPI_Comm_size(repaired, &size);
+    MPI_Comm_create_errhandler(repair, &handler);
+    MPI_Comm_set_errhandler(repaired, handler);
+    for (int i = 0; i < 10; i++) {
+        if (i == 5 && rank == size - 1)
+            fail(how);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, repaired);
+        check(i == 5 || sum == (i < 5 ? size : size - 1), "another sum");
+    }
+    if (rank == 0)
+        printf("%d survivors\n", sum);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&repaired);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -251,6 +288,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (strcmp(argv[1], "random") == 0)
         play_rounds(argv[2], rank);
+    else if (strcmp(argv[1], "handler") == 0)
+        repair_in_handler(argv[2]);
     else
         lose_last(argv[1], argv[2]);
     MPI_Finalize();

@@ -19,6 +19,8 @@ loses() {
 loses kill "process 2 on $host (rank 2) was ended by signal 9" -n 3 ./survive 1
 loses exit "rank 2 ended with exit code 3 without calling MPI_Finalize" -n 3 ./survive 4
 loses _exit "rank 2" -n 3 ./survive 0
+loses exit "rank 3 ended with exit code 3" -n 4 ./survive handler
+loses kill "process 2 on $host (rank 2) was ended by signal 9" -n 3 --net tcp ./survive handler
 loses crash "rank 2: segmentation fault" -n 3 --net tcp ./survive 6
 # A rank alone, of a process with others.
 loses exit "rank 3 ended with exit code 3" -n 4 --processes 2 ./survive 7
