@@ -5,7 +5,7 @@
   facts.py ABI COMPILER
 
 compiles a program with COMPILER (mpicc.openmpi) that compares every constant, every predefined handle and the
-status with src/mpi/abi/ABI.def. Exit code 77: there is no such compiler.
+status with src/mpi/abi/ABI.def; entries that only Open MPI 5 has, if it is that one. Exit code 77: there is no such compiler.
 """
 import pathlib
 import re
@@ -26,7 +26,8 @@ STATUS = {"openmpi": (24, 0, 4, 8), "mpich": (20, 8, 12, 16)}
 
 
 def program(abi, later):
-    lines = ["#include <mpi.h>", "#include <stddef.h>", "#include <stdio.h>", "static int wrong;",
+    lines = ["#include <mpi.h>", "#if __has_include(<mpi-ext.h>)", "#include <mpi-ext.h>", "#endif", "#include <stddef.h>",
+             "#include <stdio.h>", "static int wrong;",
              "#define IS(a, b) if ((long long)(a) != (long long)(b)) wrong = 1, printf(\"%s is %lld\\n\", #a, (long long)(a));",
              "int main(void)", "{"]
     size, source, tag, error = STATUS[abi.name]
@@ -51,7 +52,10 @@ def main(arguments):
         print(f"{arguments[1]} is not installed")
         return 77
     path = ROOT / f"src/mpi/abi/{arguments[0]}.def"
-    text = program(translate.Abi(path), set(LATER.findall(path.read_text(encoding="utf-8"))))
+    macros = subprocess.run([arguments[1], "-E", "-dM", "-include", "mpi.h", "-x", "c", "/dev/null"], capture_output=True, text=True,
+                            check=True).stdout
+    is_later = re.search(r"^#define OMPI_MAJOR_VERSION ([5-9]|\d\d)$", macros, re.M)
+    text = program(translate.Abi(path), set() if is_later else set(LATER.findall(path.read_text(encoding="utf-8"))))
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "facts.c"
         source.write_text(text, encoding="utf-8")

@@ -195,6 +195,10 @@ static void numbers(int rank, int size)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made);
     CHECK(made != MPI_COMM_NULL);
     MPI_Comm_free(&made);
+#if !defined OPEN_MPI || OMPI_MAJOR_VERSION > 4
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, rank, MPI_INFO_NULL, &made);
+    CHECK(made == MPI_COMM_NULL); /* no hint names a kind of hardware */
+#endif
     MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &made);
     CHECK(made == MPI_COMM_NULL);
 }
@@ -217,6 +221,10 @@ static void fortran(void)
     CHECK(MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD)) == MPI_COMM_WORLD);
     CHECK(MPI_Type_f2c(MPI_Type_c2f(MPI_DOUBLE)) == MPI_DOUBLE);
     CHECK(MPI_Type_c2f(MPI_DOUBLE) != MPI_Type_c2f(MPI_INT));
+#if !defined OPEN_MPI || OMPI_MAJOR_VERSION > 4
+    CHECK(MPI_Errhandler_f2c(MPI_Errhandler_c2f(MPI_ERRORS_ABORT)) == MPI_ERRORS_ABORT);
+    CHECK(MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+#endif
     CHECK(MPI_Op_f2c(MPI_Op_c2f(MPI_SUM)) == MPI_SUM);
     CHECK(MPI_Request_f2c(MPI_Request_c2f(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
     CHECK(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
