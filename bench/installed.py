@@ -27,7 +27,7 @@ def write(runner, name, text):
 
 
 def programs(runner):
-    """{name: command} of what is installed."""
+    """{name: command} of what is installed; the input of hpcc depends on the number of ranks."""
     found = {}
     if shutil.which("lmp"):
         lj = installed.LATTICE.format(style="atomic", density=0.8442, size=8, pair="lj/cut", fix="nve")
@@ -36,6 +36,12 @@ def programs(runner):
             found[f"lmp {name}"] = ["lmp", "-in", write(runner, f"in.{name}", text), "-log", "none"]
     if shutil.which("pw.x"):
         found["pw.x"] = ["pw.x", "-in", write(runner, "si.in", installed.SILICON.format(out=runner.folder))]
+    if shutil.which("hpcc"):
+        found["hpcc"] = ["hpcc"]
+    if shutil.which("NPopenmpi"):
+        found["NetPIPE"] = ["NPopenmpi", "-u", "1000000", "-n", "200"]
+    if shutil.which("dgpart"):
+        found["dgpart"] = ["dgpart", "5", write(runner, "grid.grf", installed.grid(300)), "grid.map"]
     if shutil.which("gmx_mpi"):
         found["gmx_mpi"] = ["gmx_mpi", "mdrun", "-s", installed.water(runner), "-ntomp", "1", "-npme", "0", "-dlb", "no", "-notunepme",
                             "-pin", "off"]
@@ -48,6 +54,8 @@ def programs(runner):
 
 
 def seconds(runner, launcher, ranks, command):
+    if command[0] == "hpcc":
+        installed.hpcc_input(runner, ranks)
     start = time.monotonic()
     if runner.run(launcher, ranks, *command) is None:
         sys.exit(f"{command[0]} failed on {ranks} ranks under {launcher}")
@@ -70,7 +78,7 @@ def main():
         for name, command in programs(runner).items():
             if options.only and name not in options.only.split(","):
                 continue
-            for ranks in map(int, options.ranks.split(",")):
+            for ranks in [2] if name == "NetPIPE" else map(int, options.ranks.split(",")):
                 times = {"xylem": [], "openmpi": []}
                 for _ in range(1 if options.quick else options.turns):
                     for launcher, list_of in times.items():

@@ -339,19 +339,23 @@ def gromacs(runner, ranks):
     runner.judge("gmx_mpi", ranks, len(tables[0]) >= 5 and tables[0] == tables[1])
 
 
-def hpcc(runner, ranks):
-    """All its tests of results pass, and the residuals of HPL.
-
-    MPIRandomAccess on more than four ranks has several receives from any rank, and ends with the last message that says
-    so: it relies on the order in which MPI_Waitany gives them."""
-    example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
-    text = example.read_text(encoding="ascii")
-    side = round(ranks ** 0.5)
+def hpcc_input(runner, ranks):
+    """The input of hpcc: its example with small matrices on a grid of the ranks."""
+    text = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text(encoding="ascii")
+    side = next(p for p in range(round(ranks ** 0.5), 0, -1) if ranks % p == 0)
     text = re.sub(r"^1000 +", "400 ", text, flags=re.M)
     text = re.sub(r"^\d+( +Ps)", rf"{side}\1", text, flags=re.M)
     text = re.sub(r"^\d+( +Qs)", rf"{ranks // side}\1", text, flags=re.M)
     (runner.folder / "hpccinf.txt").write_text(text, encoding="ascii")
     (runner.folder / "hpccoutf.txt").unlink(missing_ok=True)
+
+
+def hpcc(runner, ranks):
+    """All its tests of results pass, and the residuals of HPL.
+
+    MPIRandomAccess on more than four ranks has several receives from any rank, and ends with the last message that says
+    so: it relies on the order in which MPI_Waitany gives them."""
+    hpcc_input(runner, ranks)
     done = runner.run("xylem", ranks, "hpcc") is not None
     output = (runner.folder / "hpccoutf.txt").read_text(encoding="ascii") if done else ""
     lost = [int(n) / int(of) for n, of in re.findall(r"Found (\d+) errors in (\d+) locations", output)]
@@ -443,17 +447,19 @@ def mumps_test(runner, ranks):
     runner.judge("dsimpletest", ranks, bool(numbers) and [round(float(x), 12) for x in numbers[0].split()] == [1, 2, 3, 4, 5])
 
 
-SCALAPACK = sorted(Path("/usr/lib").glob("*/scalapack/openmpi-tests"))
+SCALAPACK = sorted(Path("/usr/lib").glob("*/scalapack/*-tests"))
 
 
 def scalapack_tests(runner, ranks):
-    """Two of ScaLAPACK's own tests, which judge themselves: LU and a symmetric eigenvalue problem."""
-    for name in ("xdlu", "xdqr"):
-        for data in SCALAPACK[0].glob("*.dat"):
+    """Two of ScaLAPACK's own tests, which judge themselves: LU and QR, compiled for Open MPI and for MPICH."""
+    for folder in SCALAPACK:
+        for data in folder.glob("*.dat"):
             shutil.copy(data, runner.folder)
-        output = runner.run("xylem", ranks, SCALAPACK[0] / name) or ""
-        counts = re.findall(r"(\d+) tests completed and (passed|failed)", output)
-        runner.judge(name, ranks, bool(counts) and int(counts[0][0]) > 0 and all(n == "0" for n, what in counts if what == "failed"))
+        for name in ("xdlu", "xdqr"):
+            output = runner.run("xylem", ranks, folder / name) or ""
+            counts = re.findall(r"(\d+) tests completed and (passed|failed)", output)
+            runner.judge(f"{name} ({folder.name})", ranks,
+                         bool(counts) and int(counts[0][0]) > 0 and all(n == "0" for n, what in counts if what == "failed"))
 
 
 def has_mpi4py():
