@@ -5,10 +5,12 @@
     bench/installed.py --mpiexec FILE [--ranks 2,8,16] [--turns N] [--quick] [--only NAME,...]
 
 The same machine code runs under both, in turn, start and end included. The table has medians in seconds and Xylem's time
-divided by Open MPI's: below 1, Xylem is faster. Programs that are not installed are left out. --quick: one turn.
+divided by Open MPI's, and the same of processor time, which other load changes less: below 1, Xylem is faster. Programs that are
+not installed are left out. --quick: one turn.
 """
 import argparse
 import os
+import resource
 import shutil
 import statistics
 import sys
@@ -54,12 +56,14 @@ def programs(runner):
 
 
 def seconds(runner, launcher, ranks, command):
+    """Seconds by the clock and of processor time."""
     if command[0] == "hpcc":
         installed.hpcc_input(runner, ranks)
-    start = time.monotonic()
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     if runner.run(launcher, ranks, *command) is None:
         sys.exit(f"{command[0]} failed on {ranks} ranks under {launcher}")
-    return time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -74,7 +78,8 @@ def main():
         sys.exit("mpirun.openmpi is not installed (openmpi-bin)")
     with tempfile.TemporaryDirectory() as folder:
         runner = installed.Runner(Path(options.mpiexec).resolve(), [], Path(folder))
-        print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<12}{'ranks':>6}{'xylem':>9}{'openmpi':>9}{'ratio':>7}", flush=True)
+        print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<12}{'ranks':>6}{'xylem':>9}{'openmpi':>9}{'ratio':>7}"
+              f"{'cpu':>9}{'openmpi':>9}{'ratio':>7}", flush=True)
         for name, command in programs(runner).items():
             if options.only and name not in options.only.split(","):
                 continue
@@ -83,8 +88,11 @@ def main():
                 for _ in range(1 if options.quick else options.turns):
                     for launcher, list_of in times.items():
                         list_of.append(seconds(runner, launcher, ranks, command))
-                own, other = (statistics.median(list_of) for list_of in times.values())
-                print(f"{name:<12}{ranks:>6}{own:>9.2f}{other:>9.2f}{own / other:>7.2f}", flush=True)
+                line = f"{name:<12}{ranks:>6}"
+                for column in range(2):
+                    own, other = (statistics.median(turn[column] for turn in list_of) for list_of in times.values())
+                    line += f"{own:>9.2f}{other:>9.2f}{own / max(other, 0.01):>7.2f}"
+                print(line, flush=True)
     return 0
 
 
