@@ -283,6 +283,8 @@ def build(runner, name, compiler, *words):
 
 
 def flags(package):
+    if not shutil.which("pkg-config"):
+        return []
     done = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
     return done.stdout.split()
 
