@@ -41,7 +41,7 @@ def programs(runner):
     if shutil.which("hpcc"):
         found["hpcc"] = ["hpcc"]
     if shutil.which("NPopenmpi"):
-        found["NetPIPE"] = ["NPopenmpi", "-u", "1000000", "-n", "200"]
+        found["NetPIPE"] = ["NPopenmpi", "-u", "100000", "-n", "100"]
     if shutil.which("dgpart"):
         found["dgpart"] = ["dgpart", "5", write(runner, "grid.grf", installed.grid(300)), "grid.map"]
     if shutil.which("gmx_mpi"):

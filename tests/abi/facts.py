@@ -20,7 +20,7 @@ import translate  # noqa: E402
 
 # Entries of later versions are marked in the table; Fortran types that a compiler may lack are no facts of the ABI.
 LATER = re.compile(r"^(MPIX?_\w+) .*# 5$", re.M)
-NOT_IN_C = {"MPI_LB", "MPI_UB", "MPI_INTEGER16", "MPI_REAL2", "MPI_2COMPLEX", "MPI_2DOUBLE_COMPLEX", "MPI_C_COMPLEX",
+NOT_IN_C = {"MPI_LB", "MPI_UB", "MPI_INTEGER16", "MPI_REAL2", "MPI_COMPLEX4", "MPI_2COMPLEX", "MPI_2DOUBLE_COMPLEX", "MPI_C_COMPLEX",
             "MPI_LONG_DOUBLE_COMPLEX", "MPI_ERRORS_THROW_EXCEPTIONS"}
 STATUS = {"openmpi": (24, 0, 4, 8), "mpich": (20, 8, 12, 16)}
 
