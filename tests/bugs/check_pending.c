@@ -291,3 +291,265 @@ BUG(check_persistent_read)
     MPI_Send(numbers, 1, MPI_INT, 0, 2, world);
     MPI_Recv(numbers, 1, MPI_INT, 0, 2, world, ignore); /* a call that waits looks */
 }
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Iallreduce at @start was used at @use, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_iallreduce_read)
+{
+    MPI_Request request;
+    volatile int got = 0;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Iallreduce(numbers, others, LARGE, MPI_INT, MPI_SUM, world, &request); // @start
+    if (wrong && rank == 1)
+        got = others[LARGE / 4]; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    got += others[LARGE / 4];
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Ibcast at @start was used at @use, before MPI_Wait
+ * at
+ * @wait [buffer-touched]
+ */
+BUG(check_ibcast_read)
+{
+    MPI_Request request;
+    volatile int got = 0;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Ibcast(others, LARGE, MPI_INT, 0, world, &request); // @start
+    if (wrong && rank == 1)
+        got = others[LARGE / 4]; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    got += others[LARGE / 4];
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Iscatter at @start was used at @use, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_iscatter_written)
+{
+    const int half = LARGE / 2;
+    MPI_Request request;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Iscatter(numbers, half, MPI_INT, others, half, MPI_INT, 0, world, &request); // @start
+    if (wrong && rank == 1)
+        others[LARGE / 4] = 3; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    others[LARGE / 4] = 3;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Igather at @start was used at @use, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_igather_read)
+{
+    const int half = LARGE / 2;
+    MPI_Request request;
+    volatile int got = 0;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Igather(numbers, half, MPI_INT, others, half, MPI_INT, 1, world, &request); // @start
+    if (wrong && rank == 1)
+        got = others[LARGE / 4]; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    got += others[LARGE / 4];
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Ireduce at @start was used at @use, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_ireduce_written)
+{
+    MPI_Request request;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Ireduce(numbers, others, LARGE, MPI_INT, MPI_MAX, 1, world, &request); // @start
+    if (wrong && rank == 1)
+        others[LARGE / 4] = 3; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    others[LARGE / 4] = 3;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Ialltoall at @start was used at @use, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_ialltoall_read)
+{
+    const int half = LARGE / 2;
+    MPI_Request request;
+    volatile int got = 0;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Ialltoall(numbers, half, MPI_INT, others, half, MPI_INT, world, &request); // @start
+    if (wrong && rank == 1)
+        got = others[LARGE / 4]; // @use
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    got += others[LARGE / 4];
+}
+
+/* The other request is complete.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Imrecv at @start was used at @use, before
+ * MPI_Waitany at @wait [buffer-touched]
+ */
+BUG(check_imrecv_read)
+{
+    MPI_Request requests[2];
+    MPI_Message message;
+    int which, sum = 0;
+
+    if (rank == 0) {
+        MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
+        MPI_Send(numbers, 1, MPI_INT, 1, 1, world);
+        return;
+    }
+    MPI_Mprobe(0, 0, world, &message, ignore);
+    MPI_Imrecv(others, LARGE, MPI_INT, &message, &requests[0]); // @start
+    MPI_Irecv(numbers, 1, MPI_INT, 0, 1, world, &requests[1]);
+    MPI_Wait(&requests[wrong ? 1 : 0], ignore);
+    sum += others[LARGE / 2];                 // @use
+    MPI_Waitany(2, requests, &which, ignore); // @wait
+    numbers[0] = sum;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Ialltoallv at @start was changed
+ * before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ialltoallv_count)
+{
+    int n[2] = {1, 1}, at[2] = {0, 1};
+    MPI_Request request;
+
+    MPI_Ialltoallv(numbers, n, at, MPI_INT, others, n, at, MPI_INT, world, &request); // @start
+    if (wrong && rank == 1)
+        n[1] = 0;
+    MPI_Wait(&request, ignore); // @wait
+    n[1] = 0;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Ialltoallv at @start was changed
+ * before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ialltoallv_place)
+{
+    int n[2] = {1, 1}, at[2] = {0, 1}, to[2] = {1, 0};
+    MPI_Request request;
+
+    MPI_Ialltoallv(numbers, n, at, MPI_INT, others, n, to, MPI_INT, world, &request); // @start
+    if (wrong && rank == 1)
+        to[1]++;
+    MPI_Wait(&request, ignore); // @wait
+    to[1]++;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Iallgatherv at @start was
+ * changed before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_iallgatherv_count)
+{
+    int n[2] = {1, 1}, at[2] = {0, 1};
+    MPI_Request request;
+
+    MPI_Iallgatherv(numbers, 1, MPI_INT, others, n, at, MPI_INT, world, &request); // @start
+    if (wrong && rank == 1)
+        n[0]++;
+    MPI_Wait(&request, ignore); // @wait
+    n[0]++;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Igatherv at @start was changed
+ * before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_igatherv_place)
+{
+    int n[2] = {2, 2}, at[2] = {0, 2};
+    MPI_Request request;
+
+    MPI_Igatherv(numbers, 2, MPI_INT, others, n, at, MPI_INT, 1, world, &request); // @start
+    if (wrong && rank == 1)
+        at[0] = 4;
+    MPI_Wait(&request, ignore); // @wait
+    at[0] = 4;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Ireduce_scatter at @start was
+ * changed before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ireduce_scatter_count)
+{
+    int n[2] = {3, 3};
+    MPI_Request request;
+
+    MPI_Ireduce_scatter(numbers, others, n, MPI_INT, MPI_SUM, world, &request); // @start
+    if (wrong && rank == 1)
+        n[0] = n[1] = 0;
+    MPI_Wait(&request, ignore); // @wait
+    n[0] = n[1] = 0;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the array of counts or displacements of MPI_Ialltoallw at @start was changed
+ * before MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ialltoallw_count)
+{
+    int n[2] = {1, 1}, at[2] = {0, 4};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    MPI_Request request;
+
+    MPI_Ialltoallw(numbers, n, at, types, others, n, at, types, world, &request); // @start
+    if (wrong && rank == 1)
+        at[0]--;
+    MPI_Wait(&request, ignore); // @wait
+    at[0]--;
+}

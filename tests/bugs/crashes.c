@@ -131,8 +131,10 @@ BUG(received_nowhere_virtual)
 }
 
 /* A check does not make the memory writable. Either rank copies.
- * options: --check=buffers
+ * options: --check=buffers,go-on
  * code: 139
+ * says: error: rank 1: MPI_Irecv at @here receives into memory that cannot be written
+ * [buffer-read-only]
  * says: segmentation fault (address *) in MPI_*
  * says:   received_read_only at *
  * says:   main at main.c:* */
@@ -145,7 +147,7 @@ BUG(received_read_only)
     MPI_Request request;
 
     if (rank == 1)
-        MPI_Irecv(memory, (int)bytes, MPI_BYTE, 0, 0, world, &request);
+        MPI_Irecv(memory, (int)bytes, MPI_BYTE, 0, 0, world, &request); // @here
     MPI_Barrier(world);
     if (rank == 0)
         MPI_Send(sent, (int)bytes, MPI_BYTE, 1, 0, world);

@@ -65,7 +65,7 @@ void check_allocations_add(void *memory, size_t size, const void *site)
                              .usable = malloc_usable_size(memory),
                              .allocated = site};
     pthread_mutex_lock(&lock);
-    changes++;
+    block->number = ++changes;
     while ((there = tfind(block, &tree, compare)) != NULL)
         forget(*there); /* the C library has freed it by itself */
     if (tsearch(block, &tree, compare) == NULL)

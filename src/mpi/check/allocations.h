@@ -16,6 +16,7 @@ typedef struct {
     size_t usable;          /* as the allocator has rounded it */
     const void *allocated;  /* return addresses */
     const void *freed;      /* NULL: it is in use */
+    uint64_t number;        /* of no other one */
 } check_block_t;
 
 /* Record a block, forget it, or mark it as freed. False: it is not known. Any thread. */

@@ -196,6 +196,38 @@ static void on_start(const coll_call_t *call)
         add_buffers(&mine);
 }
 
+/* Add a vector that the call must find unchanged until it is complete. */
+static void add_vector(const coll_call_t *call, const mpi_request_t *request, coll_vector_t vector,
+                       int blocks)
+{
+    mpi_transfer_t t = {.buffer = (void *)(uintptr_t)vector.data,
+                        .count = blocks,
+                        .type = mpi_type_of(vector.is_wide ? MPI_INT64_T : MPI_INT)};
+
+    if (vector.data != NULL && blocks > 0)
+        check_pending_vector(call->comm->owner, &t, request);
+}
+
+/* Add the vectors of a nonblocking call, as far as this member uses them. */
+static void on_vectors(const coll_call_t *call, const mpi_request_t *request)
+{
+    coll_call_t mine = *call;
+
+    if (call->kind->is_inter || call->comm->coll->lows > 0)
+        return;
+    mine.rank = call->comm->rank;
+    for (int is_send = 0; is_send < 2; is_send++) {
+        coll_side_t side = coll_side_of(call, is_send != 0);
+        int blocks = coll_side_blocks(&mine, is_send != 0);
+
+        if (side.counts.data == NULL)
+            continue;
+        add_vector(call, request, side.counts, blocks);
+        if (side.displacements.data != side.counts.data)
+            add_vector(call, request, side.displacements, blocks);
+    }
+}
+
 static void on_access(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request)
 {
     mpi_transfer_t t = {.buffer = access->memory, .count = access->count, .type = access->type};
@@ -208,4 +240,5 @@ void check_collectives_begin(void)
 {
     io_watch = mpi_checks.buffers ? on_access : NULL;
     coll_watch = on_start;
+    coll_watch_vectors = mpi_checks.buffers ? on_vectors : NULL;
 }

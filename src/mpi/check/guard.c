@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/read_only.h"
 
 enum { GUARDS_MOST = 256 }; /* each may cut a mapping of the process into three */
 enum { PAGE_LEAST = 4096 }; /* a shorter buffer has no whole page */
@@ -43,22 +44,12 @@ static bool is_blocked(void)
     return pthread_sigmask(SIG_BLOCK, NULL, &now) != 0 || sigismember(&now, SIGSEGV) == 1;
 }
 
-/* Fault a page in for writing. EINVAL: the page cannot be written, or the kernel is older than 5.14
- * and does not know the request. */
-static bool populate(const void *p, size_t page)
-{
-    const int populate_write = 23; /* MADV_POPULATE_WRITE */
-    uintptr_t first = (uintptr_t)p / page * page;
-
-    return madvise((void *)first, page, populate_write) == 0;
-}
-
 /* May the page at `p` be written by the host? Lifting a guard makes it writable, which hides a
  * receive into read-only memory, and puts memory of the host at the address of a device. */
-static bool is_writable(uintptr_t p, size_t page)
+static bool is_writable(uintptr_t p)
 {
     return !mpi_is_on_device((const void *)p) &&
-           (populate((const void *)p, page) || !populate(guards, page));
+           (check_can_write((const void *)p) || !check_can_write((const void *)guards));
 }
 
 /* Take a free one. */
@@ -98,8 +89,8 @@ int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
     uintptr_t page = high - low < PAGE_LEAST ? PAGE_LEAST : (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)low + page - 1) / page * page,
               end = (uintptr_t)high / page * page;
-    bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first, page) &&
-                     is_writable(end - page, page);
+    bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first) &&
+                     is_writable(end - page);
     int guard = is_wanted ? take(self, first, end) : -1;
 
     if (guard < 0)

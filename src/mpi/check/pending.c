@@ -15,6 +15,7 @@
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
+#include "mpi/check/read_only.h"
 #include "mpi/check/span.h"
 #include "mpi/rma/rma.h"
 
@@ -31,6 +32,8 @@ typedef struct pending {
     bool is_receive, is_told;
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
+    bool is_vector;  /* counts or displacements of a collective, */
+    uint64_t block;  /* ... in this block of the heap; 0: in none */
     uint64_t hash;   /* of the bytes at the start, or then */
     uint64_t parts;  /* calls that name one area together, one behind the other */
     uint64_t heap;   /* check_allocations_changes at the start */
@@ -175,11 +178,13 @@ static bool is_kept(const mpi_rank_t *self, const mpi_request_t *request)
 
 static const char *side_of(const pending_t *p)
 {
+    if (p->is_vector)
+        return "array of counts or displacements";
     if (p->win != NULL)
-        return p->is_receive ? "result" : "origin";
+        return p->is_receive ? "result buffer" : "origin buffer";
     if (strncmp(p->call, "MPI_File_", 9) == 0)
-        return p->is_receive ? "read" : "write";
-    return p->is_receive ? "receive" : "send";
+        return p->is_receive ? "read buffer" : "write buffer";
+    return p->is_receive ? "receive buffer" : "send buffer";
 }
 
 /* Report a buffer that was changed while its operation was pending. */
@@ -193,7 +198,7 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the %s buffer of %s%s %s was changed before %s %s", side_of(p),
+    mpi_finding_add(&finding, "the %s of %s%s %s was changed before %s %s", side_of(p),
                     mpi_call_start_of(p->call), p->call, check_place_text(p->site, start),
                     self->call.name != NULL ? self->call.name : "the end",
                     check_place_text(self->call.caller, end));
@@ -218,7 +223,7 @@ static void report_touch(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the %s buffer of %s%s %s was used %s, before %s %s", side_of(p),
+    mpi_finding_add(&finding, "the %s of %s%s %s was used %s, before %s %s", side_of(p),
                     mpi_call_start_of(p->call), p->call, check_place_text(p->site, start),
                     check_place_text(finding.sites[0], touched),
                     self->call.name != NULL ? self->call.name : "the end",
@@ -231,6 +236,23 @@ static void check_touch(pending_t *p, const mpi_rank_t *self)
         return;
     p->is_told = true;
     report_touch(p, self);
+}
+
+/* The number of the block of the heap that has the address and is in use; 0: none. */
+static uint64_t block_of(const char *address)
+{
+    check_block_t block;
+
+    return check_allocations_find(address, &block) && block.freed == NULL ? block.number : 0;
+}
+
+/* Is the buffer freed, or its function left? Libraries copy vectors, and may lose them. */
+static bool is_gone(const pending_t *p, const mpi_rank_t *self)
+{
+    if (p->is_vector)
+        return check_elements_left(self, p->area.low) || block_of(p->area.low) != p->block;
+    return (p->heap != check_allocations_changes() || check_elements_left(self, p->area.low)) &&
+           check_allocations_pending(self, &p->area, p->call, p->site);
 }
 
 /* An operation is complete; `looks`: has the program changed its bytes? A finding may end the job,
@@ -251,9 +273,7 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
     check_guard_lift(p->guard);
     if (looks)
         check_touch(p, self);
-    if (looks &&
-        (p->heap != check_allocations_changes() || check_elements_left(self, p->area.low)) &&
-        check_allocations_pending(self, &p->area, p->call, p->site))
+    if (looks && is_gone(p, self))
         looks = false;
     if (looks && p->is_hashed && (!p->is_receive || p->is_arrived))
         check_hash(p, self);
@@ -328,26 +348,30 @@ void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool
         return;
     *before = (seen_t){self->call.caller, area->low, area->high, area->type, changes};
     check_allocations_look(self, area, is_receive, is_same);
-    if (!is_same)
-        check_elements_look(self, area);
+    if (is_same)
+        return;
+    check_elements_look(self, area);
+    if (is_receive)
+        check_read_only_look(self, area);
 }
 
-/* Check the buffer of an operation and note it as pending; guard receives of contiguous data. */
-static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
-                  bool is_receive, bool is_hashed)
+/* Check the buffer of an operation and note it as pending; guard receives of contiguous data.
+ * NULL: it is not noted. */
+static pending_t *start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
+                        bool is_receive, bool is_hashed)
 {
     check_area_t area = check_area_make(t->buffer, t->count, t->type);
     const pending_t *other;
     pending_t *p;
 
     if (area.low == area.high)
-        return;
+        return NULL;
     check_pending_memory(self, &area, is_receive);
     other = find_overlap(self, request, &area, is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN);
     if (other != NULL)
         report_overlap(self, other, &area, is_receive);
     if (request == NULL)
-        return;
+        return NULL;
     p = keep(self, &(pending_t){.request = request,
                                 .area = area,
                                 .type = t->type,
@@ -357,6 +381,7 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
         !check_has_threads(self) &&
         request->kind != XMPI_KIND_FILE) /* the kernel does not lift it */
         p->guard = check_guard_set(self, area.low, area.high);
+    return p;
 }
 
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
@@ -369,6 +394,16 @@ void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_re
                          bool is_receive)
 {
     start(self, t, request, is_receive, !is_receive);
+}
+
+void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request)
+{
+    pending_t *p = start(self, t, request, false, true);
+
+    if (p == NULL)
+        return;
+    p->is_vector = true;
+    p->block = block_of(p->area.low);
 }
 
 static void arrive(pending_t *p)

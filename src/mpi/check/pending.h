@@ -22,6 +22,8 @@ void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_
 /* The same for one of the buffers of an operation that has several; `request` NULL: it blocks. */
 void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                          bool is_receive);
+/* The same for counts or displacements. */
+void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request);
 /* A call of `self` receives two of its blocks into the same bytes. */
 void check_pending_twice(const mpi_rank_t *self, int first, int second);
 /* Receives of `rank` may have got their messages; this one has. On the worker. */

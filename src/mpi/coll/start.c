@@ -13,6 +13,7 @@
 static const coll_engine_ops_t *scheduled;
 
 void (*coll_watch)(const coll_call_t *call);
+void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
 
 void coll_engine_register(const coll_engine_ops_t *engine)
 {
@@ -398,6 +399,8 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     if (request == NULL)
         return error;
     *handle = mpi_request_handle(request);
+    if (__builtin_expect(coll_watch_vectors != NULL, 0))
+        coll_watch_vectors(call, request);
     begin_or_defer(self, request->extra);
     return MPI_SUCCESS;
 }

@@ -92,6 +92,12 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .limits = "Blocks of more than 1 MiB, and blocks freed before the last 4096 or 32 MiB, "
                    "are not recognised; of stacks, those of the rank's first thread are.",
          .example = "check_freed_send"},
+    [XMPI_FINDING_BUFFER_READ_ONLY] =
+        {"buffer-read-only", true, false, "a receive buffer cannot be written",
+         .rule = "It must not be a constant, a string literal or a mapping for reading.",
+         .cure = "Receive into a variable, or remove its const.",
+         .limits = "The first and the last byte are examined.",
+         .example = "check_constant_receive"},
     [XMPI_FINDING_BUFFER_TYPE] =
         {"buffer-type", false, false, "a buffer has other elements than its datatype",
          .rule = "The datatype must describe the elements that the program has in memory. The "
