@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
+#include "mpi/check/shared_files.h"
 #include "mpi/check/span.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/io.h"
@@ -187,7 +188,7 @@ static void on_start(const coll_call_t *call)
 {
     coll_call_t mine = *call;
 
-    if (mpi_checks.windows && !call->kind->is_inter)
+    if (!call->kind->is_inter)
         check_order_meet(call->comm->owner, call->comm->context);
     mine.rank = call->comm->rank; /* numbers come later */
     if (mpi_checks.buffers && call->kind->is_inter)
@@ -234,6 +235,7 @@ static void on_access(mpi_rank_t *self, const io_access_t *access, const mpi_req
 
     if (access->bytes > 0)
         check_pending_block(self, &t, request, !access->is_write);
+    check_shared_files_access(self, access);
 }
 
 void check_collectives_begin(void)

@@ -138,7 +138,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     mpi_rank_t *to = receiver_of(self, t);
     mpi_transfer_t mine = *t;
 
-    if (mpi_checks.windows)
+    if (mpi_checks.windows || mpi_checks.buffers)
         check_order_send(mpi_comm_world_rank(t->comm, t->peer));
     if (!is_own(self, t->comm))
         return inner->send(self, t, bytes, request);

@@ -37,6 +37,7 @@ typedef enum {
     XMPI_FINDING_BUFFER_TYPE,
     XMPI_FINDING_WILDCARD,
     XMPI_FINDING_RMA_CONFLICT,
+    XMPI_FINDING_FILE_CONFLICT,
     XMPI_FINDING_ERROR_IGNORED,
     /* These end the job, with and without --check: */
     XMPI_FINDING_DEADLOCK,

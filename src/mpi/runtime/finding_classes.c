@@ -139,6 +139,14 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "threads, for the last 128 accesses; a rank that has received a message sent "
              "later by any rank counts as ordered.",
          .example = "check_put_put"},
+    [XMPI_FINDING_FILE_CONFLICT] =
+        {"file-conflict", true, false, "ranks access the same bytes of a file without an order",
+         .rule = "Where one of them writes, they need an order or MPI_File_set_atomicity.",
+         .cure = "Put MPI_File_sync, MPI_Barrier and MPI_File_sync between them.",
+         .limits = "In one process, without threads, for files that they opened together: the "
+                   "first 256 runs of an access, the last 4096 of all. Any chain of messages is "
+                   "an order.",
+         .example = "check_file_write_write"},
     [XMPI_FINDING_ERROR_IGNORED] =
         {"error-ignored", false, false,
          "a call returned an error, and the program did not examine it",
