@@ -326,6 +326,42 @@ static void test_memory(void **state)
         assert_null(testing_fail_fault(&k, xy_choose(&q, of, &choice)));
 }
 
+/* The seconds of each run of a program whose platform changes in its middle: until then `a` is the
+ * faster one, afterwards messages take three times as long, and `b`, which sends less, is. */
+static double seconds_of(size_t chosen, int run, int change)
+{
+    static const double before[] = {1, 1.5}, after[] = {3, 1.6};
+    double noise = 1 + 0.03 * ((run * 7 % 5) - 2) / 2;
+
+    return (run < change ? before : after)[chosen] * noise;
+}
+
+/* A choice is reconsidered soon after the platform has changed, however long it was right. A single
+ * slow run is no change. */
+static void test_change_in_a_long_run(void **state)
+{
+    enum { RUNS = 240, CHANGE = 200, SOON = 12 };
+    xy_parameter_t n = {"n", 1000};
+    xy_candidate_t c[] = {{"a", 1, 0.1}, {"b", 1.3, 0.1}};
+    xy_history_t h = {.runs = XY_VEC_INIT(xy_run_t)};
+    xy_choose_t q = ask_for(c, 2, &n, &h);
+    xy_estimate_of_t of[2];
+    xy_choice_t choice;
+
+    (void)state;
+    q.loss = 0.02;
+    for (int i = 0; i < RUNS; i++) {
+        bool is_disturbed = i == CHANGE / 2;
+
+        assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+        if (i >= CHANGE + SOON || (i > CHANGE / 4 && i < CHANGE))
+            assert_int_equal(choice.chosen, i < CHANGE ? 0 : 1);
+        add(&h, &q, choice.chosen, seconds_of(choice.chosen, i, CHANGE) * (is_disturbed ? 3 : 1),
+            choice.instead);
+    }
+    xy_vec_cleanup(&h.runs);
+}
+
 /* A settled choice tries nothing, whatever may be lost. */
 static void test_settled(void **state)
 {
@@ -381,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_trials_pay),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_settled),
+        cmocka_unit_test(test_change_in_a_long_run),
         cmocka_unit_test(test_noise),
     };
 

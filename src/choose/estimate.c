@@ -10,6 +10,13 @@
  *                                         noise  ~ N(0, NOISE^2)
  *
  * Runs of one instance share the d-part: their mean counts as one observation with less noise.
+ *
+ * A platform may change, also within a long run of a program. A change is a point in the runs of
+ * one candidate for one instance after which LATER runs in a row are on one side of all the earlier
+ * ones' mean, by LEAP deviations of the noise. Runs of all candidates before the last such point
+ * count with the size of the change as additional deviation:
+ *
+ *     ratio   1.0 1.1 0.9 1.0 | 2.1 2.0 1.9      before |: deviation ln 2
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +29,10 @@
 #define FAR     0.15 /* when the parameters change by a factor e */
 #define UNKNOWN 0.25 /* error of predictions that do not say it */
 #define EXACT   1e-6 /* least error: keeps divisions finite */
+
+/* Of a change. */
+enum { EARLIER = 2, LATER = 3 };
+#define LEAP 4
 
 typedef struct {
     double mean, precision; /* of what was measured, as seen from the instance; precision 0: none */
@@ -55,7 +66,7 @@ double choose_distance(const xy_instance_t *a, const xy_instance_t *b)
 
 /* A run of a candidate as seen from the instance. */
 typedef struct {
-    size_t candidate;
+    size_t candidate, order;
     double distance, ratio;
 } seen_t;
 
@@ -65,7 +76,9 @@ static int by_distance(const void *a, const void *b)
 
     if (x->candidate != y->candidate)
         return x->candidate < y->candidate ? -1 : 1;
-    return (x->distance > y->distance) - (x->distance < y->distance);
+    if (x->distance != y->distance)
+        return x->distance > y->distance ? 1 : -1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static void observe(evidence_t *e, double mean, double variance)
@@ -76,18 +89,71 @@ static void observe(evidence_t *e, double mean, double variance)
     e->precision += precision;
 }
 
-/* Runs at one distance are of one instance. */
-static void group(evidence_t *e, const seen_t *seen, size_t count, double noise)
+/* ---- Changes of the platform ---- */
+
+/* The last change: the runs from `order` on are behind it. */
+typedef struct {
+    size_t order;
+    double size; /* of the logarithm */
+} change_t;
+
+static bool has_leapt(const seen_t *run, double mean, double leap)
+{
+    bool is_up = run[0].ratio > mean;
+
+    for (int i = 0; i < LATER; i++)
+        if (fabs(run[i].ratio - mean) < leap || (run[i].ratio > mean) != is_up)
+            return false;
+    return true;
+}
+
+/* Finds changes among the runs of a candidate for one instance, in their order. The mean is of the
+ * runs since the change before. */
+static void find_changes(const seen_t *run, size_t count, double leap, change_t *last)
+{
+    double sum = 0;
+    size_t earlier = 0;
+
+    for (size_t i = 0; i + LATER <= count; i++) {
+        double mean = earlier > 0 ? sum / (double)earlier : 0;
+
+        if (earlier >= EARLIER && has_leapt(&run[i], mean, leap)) {
+            if (run[i].order >= last->order)
+                *last = (change_t){run[i].order, fabs(run[i].ratio - mean)};
+            sum = 0;
+            earlier = 0;
+        }
+        sum += run[i].ratio;
+        earlier++;
+    }
+}
+
+/* ---- Evidence ---- */
+
+/* The runs of a candidate for one instance: those before the last change, and those behind it. */
+static void observe_instance(evidence_t *e, const seen_t *run, size_t count, double noise,
+                             const change_t *change)
 {
     for (size_t i = 0, end; i < count; i = end) {
-        double sum = 0, d = seen[i].distance;
+        bool is_old = run[i].order < change->order;
+        double sum = 0, far = run[i].distance * FAR, old = is_old ? change->size : 0;
 
-        for (end = i; end < count && seen[end].distance == d; end++)
-            sum += seen[end].ratio;
-        observe(e, sum / (double)(end - i), noise * noise / (double)(end - i) + d * d * FAR * FAR);
+        for (end = i; end < count && (run[end].order < change->order) == is_old; end++)
+            sum += run[end].ratio;
+        observe(e, sum / (double)(end - i),
+                noise * noise / (double)(end - i) + far * far + old * old);
     }
-    e->runs = count;
-    e->nearest = count > 0 ? seen[0].distance : 0;
+}
+
+/* The end of the runs at one distance, which are of one instance. */
+static size_t end_of_instance(const seen_t *seen, size_t count, size_t from)
+{
+    size_t end = from;
+
+    while (end < count && seen[end].candidate == seen[from].candidate &&
+           seen[end].distance == seen[from].distance)
+        end++;
+    return end;
 }
 
 /* ---- Runs to candidates: each is looked at once, whatever the number of candidates is ---- */
@@ -121,11 +187,6 @@ static size_t find_name(const name_t *names, size_t count, const char *name)
     return low < count && strcmp(names[low].name, name) == 0 ? low : count;
 }
 
-static xy_status_t append(xy_vec_t *seen, size_t candidate, double distance, const xy_run_t *run)
-{
-    return xy_vec_append(seen, &(seen_t){candidate, distance, log(run->measured / run->predicted)});
-}
-
 /* All runs of the problem here that say something about the instance. */
 static xy_status_t see(const xy_choose_t *q, const name_t *names, xy_vec_t *seen)
 {
@@ -142,11 +203,31 @@ static xy_status_t see(const xy_choose_t *q, const name_t *names, xy_vec_t *seen
         for (; d >= 0 && st == XY_OK && at < q->count &&
                strcmp(names[at].name, run->alternative) == 0;
              at++)
-            st = append(seen, names[at].candidate, d, run);
+            st = xy_vec_append(
+                seen, &(seen_t){names[at].candidate, i, d, log(run->measured / run->predicted)});
     }
     if (seen->count > 1)
         qsort(seen->data, seen->count, sizeof(seen_t), by_distance);
     return st;
+}
+
+/* Adds what was seen, in the order of candidates and distances, to the evidence. */
+static void weigh(const seen_t *seen, size_t count, double noise, evidence_t *e)
+{
+    change_t change = {0};
+
+    for (size_t i = 0, end; i < count; i = end) {
+        end = end_of_instance(seen, count, i);
+        find_changes(&seen[i], end - i, LEAP * noise, &change);
+    }
+    for (size_t i = 0, end; i < count; i = end) {
+        evidence_t *of = &e[seen[i].candidate];
+
+        end = end_of_instance(seen, count, i);
+        of->nearest = of->runs == 0 ? seen[i].distance : of->nearest;
+        of->runs += end - i;
+        observe_instance(of, &seen[i], end - i, noise, &change);
+    }
 }
 
 /* Collects the evidence of earlier runs for each candidate. */
@@ -163,13 +244,8 @@ static xy_status_t look(const xy_choose_t *q, name_t *names, evidence_t *e)
     }
     qsort(names, q->count, sizeof(*names), by_name);
     st = see(q, names, &seen);
-    for (size_t i = 0, end; st == XY_OK && i < seen.count; i = end) {
-        const seen_t *first = &XY_VEC_AT(&seen, seen_t, i);
-
-        for (end = i; end < seen.count && first[end - i].candidate == first->candidate;)
-            end++;
-        group(&e[first->candidate], first, end - i, q->noise > 0 ? q->noise : NOISE);
-    }
+    if (st == XY_OK && seen.count > 0)
+        weigh(seen.data, seen.count, q->noise > 0 ? q->noise : NOISE, e);
     xy_vec_cleanup(&seen);
     return st;
 }
