@@ -49,9 +49,10 @@ typedef struct {
     int learns;   /* not 0: store the time of the run for later choices */
     xylem_matmul_kernel_seconds seconds; /* time of the kernel for predictions, with `arg`; NULL:
                                             from `speeds`, or the calibrated dgemm */
-    void (*worked)(double operations, void *arg); /* called on each rank after a loop of a
-                                            factorisation beside the kernel, with `arg`: a program
-                                            that charges virtual time for its kernel charges it for
+    void (*worked)(double operations, void *arg); /* called on each rank with the operations of a
+                                            loop of a factorisation beside the kernel, and the
+                                            elements that it copies, with `arg`: a program that
+                                            charges virtual time for its kernel charges it for
                                             these, too; predictions charge them by `speeds`, with a
                                             kernel at 2e9 flop/s at most. NULL: not called */
 } xylem_matmul_options;

@@ -16,7 +16,7 @@
 
 #include "dense.h"
 
-enum { ALGORITHMS = 4, ROWS = 64, DEPTHS = 4, WIDTHS = 4, TURNS = 5 };
+enum { ALGORITHMS = 4, ROWS = 64, DEPTHS = 4, WIDTHS = 4, TURNS = 15 };
 
 static const char *routine;
 static int rank, ranks;
@@ -105,7 +105,8 @@ static void run_instance(int n, int repetitions)
     size_t count = rank == 0 ? (size_t)n * (size_t)n : 0;
     double *from = make(count), *a = make(count), least[ALGORITHMS];
     int *pivots = malloc(((size_t)n + 1) * sizeof(*pivots));
-    xylem_matmul_options o = {.kernel = kernel, .seconds = seconds_of};
+    xylem_matmul_options o = {
+        .kernel = kernel, .seconds = seconds_of, .costs = getenv("MATMUL_COSTS")};
     const char *chosen = rank == 0 ? xylem_factor_best(routine, n, ranks, &o, NULL) : "";
 
     if (rank == 0)

@@ -35,7 +35,7 @@ def compile_program(build, to, routine):
 
 def run(build, program, ranks, options):
     """[(n, {algorithm: (predicted, measured)}, chosen)]"""
-    each, repetitions, least, most = (1, 3, 150, 400) if options.quick else (3, 7, 200, 800)
+    each, repetitions, least, most = (1, 3, 150, 400) if options.quick else (3, 25, 200, 800)
     done = subprocess.run([build / "bin/mpiexec", "-n", str(ranks), program, str(options.seed), str(each),
                            str(repetitions), str(least), str(most)], stdout=subprocess.PIPE, text=True, check=True,
                           env=dict(os.environ, DENSE_ROUTINE=options.routine or ""))

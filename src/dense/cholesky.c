@@ -16,6 +16,7 @@
 static void transpose(const dense_t *p, const double *l, int ld, int width, int from, int end,
                       double *t)
 {
+    dense_worked(p, (double)(end - from) * (width - end));
     for (int j = from; j < end && p->record == NULL; j++)
         for (int i = end; i < width; i++)
             t[(size_t)j * (size_t)width + (size_t)i] = -l[(size_t)i * (size_t)ld + (size_t)j];
@@ -99,7 +100,7 @@ static void factor_panel(factor_t *f, int k)
 
         if (p->record == NULL)
             *info = bad != 0 ? k * f->block + bad : 0;
-        dense_copy(p, block, f->wide, l, width, width, width);
+        factor_copy(f, block, f->wide, l, width, width, width);
     }
     if (f->rows > 1)
         dense_bcast(p, &f->along_column, l, width * width + 1, k % f->rows);
@@ -136,9 +137,9 @@ static int pack(const factor_t *f, int k, int from, int row)
         if (block % f->rows != row)
             continue;
         if (f->row == row)
-            dense_copy(f->p,
-                       f->panel[k % 2] + (size_t)(factor_row_of(f, block) - first) * (size_t)width,
-                       width, f->space + (size_t)count * (size_t)width, width, rows, width);
+            factor_copy(f,
+                        f->panel[k % 2] + (size_t)(factor_row_of(f, block) - first) * (size_t)width,
+                        width, f->space + (size_t)count * (size_t)width, width, rows, width);
         count += rows;
     }
     return count;
@@ -165,6 +166,7 @@ static void make_rows(factor_t *f, int k, int from)
             continue;
         if (f->rows > 1)
             dense_bcast(f->p, &f->along_column, f->space, count * factor_width(f, k), row);
+        dense_worked(f->p, (double)count * factor_width(f, k));
         unpack(f, k, from, row);
     }
 }

@@ -178,7 +178,7 @@ void dense_bcast(const dense_t *p, const dense_group_t *group, double *block, in
                  int root);
 void dense_multiply(const dense_t *p, int m, int n, int k, const double *a, int lda,
                     const double *b, int ldb, double *c, int ldc);
-/* A loop beside the kernel did so many operations. */
+/* A loop beside the kernel did so many operations, or copied so many elements. */
 void dense_worked(const dense_t *p, double operations);
 /* So many pairs of elements are added, in a run by the caller. True: this is one. */
 bool dense_adds(const dense_t *p, double pairs);

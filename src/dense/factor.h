@@ -74,6 +74,10 @@ void factor_collect(factor_t *f);
 
 /* ---- Steps (factor.c) ---- */
 
+/* Copy a block, which takes time in predictions. */
+void factor_copy(const factor_t *f, const double *from, int from_ld, double *to, int to_ld,
+                 int rows, int columns);
+
 /* Write the own part of panel k, which is factored, for messages and products. */
 void factor_pack(factor_t *f, int k, const double *pivots, int info);
 const double *factor_pivots(const factor_t *f, int k); /* in the panel that arrived */

@@ -46,7 +46,8 @@ static void find_own(const panel_t *x, int j, double *best)
 {
     int from = x->is_top ? j : 0, at = -1;
 
-    dense_worked(x->f->p, x->rows > from ? x->rows - from : 0);
+    /* A load and a comparison. */
+    dense_worked(x->f->p, x->rows > from ? 2.0 * (x->rows - from) : 0);
     if (x->f->p->record != NULL)
         return;
     for (int i = from; i < x->rows; i++)
@@ -112,13 +113,15 @@ static void swap_rows(const panel_t *x, int j)
                x->best + 2 + x->width, bytes);
 }
 
+enum { DIVISION = 4 }; /* multiplications that take as long */
+
 /* Divides column j by its pivot and subtracts it from the next columns up to `end`. */
 static void eliminate(const panel_t *x, int j, int end)
 {
     const double *pivot = x->best + 2;
     int from = x->is_top ? j + 1 : 0;
 
-    dense_worked(x->f->p, x->rows > from ? (x->rows - from) * (1.0 + 2 * (end - j - 1)) : 0);
+    dense_worked(x->f->p, x->rows > from ? (x->rows - from) * (DIVISION + 2.0 * (end - j - 1)) : 0);
     for (int i = from; i < x->rows && x->f->p->record == NULL && pivot[j] != 0; i++) {
         double *row = row_at(x, i), l = row[j] / pivot[j];
 
@@ -167,6 +170,7 @@ static void negate(const panel_t *x, int from, int end)
 {
     double *to = x->f->thin;
 
+    dense_worked(x->f->p, (double)x->rows * (end - from));
     for (int i = 0; i < x->rows && x->f->p->record == NULL; i++)
         for (int j = from; j < end; j++)
             *to++ = -row_at(x, i)[j];
@@ -183,9 +187,9 @@ static void update_panel(const panel_t *x, int from, int end)
         return;
     negate(x, from, end);
     if (x->is_top) {
-        dense_copy(f->p, row_at(x, from) + end, f->wide, u, width, deep, width);
+        factor_copy(f, row_at(x, from) + end, f->wide, u, width, deep, width);
         solve_small(f->p, f->thin + from * deep, deep, deep, u, width);
-        dense_copy(f->p, u, width, row_at(x, from) + end, f->wide, deep, width);
+        factor_copy(f, u, width, row_at(x, from) + end, f->wide, deep, width);
     }
     if (f->rows > 1)
         dense_bcast(f->p, &f->along_column, u, deep * width, x->top);
@@ -287,16 +291,24 @@ static int owner_of(const swap_t *s, int i)
     return s->at[i] / s->f->block % s->f->rows;
 }
 
-/* The rows outside of the diagonal block that a grid row has; in a record, for pivots that lie
- * anywhere below. */
+/* The rows outside of the diagonal block that a grid row has, for pivots that lie anywhere below.
+ */
+static int expect_outside(const swap_t *s, int row)
+{
+    const factor_t *f = s->f;
+    int rows = factor_before(f, f->n, row, f->rows) - factor_before(f, s->first, row, f->rows);
+
+    return (int)((double)s->width * rows / (f->n - s->first) + 0.5);
+}
+
+/* The same of the pivots found; in a record there are none. */
 static int count_outside(const swap_t *s, int row)
 {
     const factor_t *f = s->f;
-    int count = 0,
-        rows = factor_before(f, f->n, row, f->rows) - factor_before(f, s->first, row, f->rows);
+    int count = 0;
 
     if (f->p->record != NULL)
-        return (int)((double)s->width * rows / (f->n - s->first) + 0.5);
+        return expect_outside(s, row);
     for (int i = s->width; i < s->count; i++)
         count += owner_of(s, i) == row;
     return count;
@@ -324,6 +336,7 @@ static void swap_elsewhere(const swap_t *s)
     int rows = count_outside(s, f->row), there = rank_in_column(f, s->top);
     MPI_Request request;
 
+    dense_worked(f->p, 2.0 * expect_outside(s, f->row) * s->columns);
     move_outside(s, f->row, s->out, false);
     dense_send(f->p, s->out, rows, s->columns, s->columns, there, &request);
     dense_receive(f->p, s->in, rows, s->columns, s->columns, there);
@@ -370,6 +383,8 @@ static void swap_on_top(const swap_t *s)
     factor_t *f = s->f;
     int n = 0;
 
+    /* Its rows and those that come instead, those that leave, and own ones outside. */
+    dense_worked(f->p, (3.0 * s->width + 2.0 * expect_outside(s, f->row)) * s->columns);
     for (int j = 0; j < s->width && f->p->record == NULL; j++)
         take_row(s, s->first + j, line(s, s->kept, j));
     fill_out(s);
@@ -450,9 +465,9 @@ static void make_rows(factor_t *f, int k, int from)
     if (columns == 0)
         return;
     if (f->row == k % f->rows) {
-        dense_copy(f->p, own, f->wide, f->u, columns, width, columns);
+        factor_copy(f, own, f->wide, f->u, columns, width, columns);
         solve(f, k, columns);
-        dense_copy(f->p, f->u, columns, own, f->wide, width, columns);
+        factor_copy(f, f->u, columns, own, f->wide, width, columns);
     }
     if (f->rows > 1)
         dense_bcast(f->p, &f->along_column, f->u, width * columns, k % f->rows);

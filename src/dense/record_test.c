@@ -193,6 +193,37 @@ static void test_factorisations_are_received(void **state)
     }
 }
 
+/* Rank 0 copies the part of another rank before it sends it, and after it has come back. */
+static void test_copies_of_factorisations_take_time(void **state)
+{
+    enum { SIZE = 96, BLOCK = 16 };
+    double speeds[] = {1e9, 1e9}, least = (double)SIZE * SIZE / 2 / speeds[0];
+    const dense_routine_t *const routines[] = {&dense_lu, &dense_cholesky};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const dense_routine_t *routine = routines[i / 2];
+        dense_t p = {.routine = routine,
+                     .size = {SIZE, SIZE, SIZE},
+                     .ranks = 2,
+                     .block = BLOCK,
+                     .speeds = speeds,
+                     .seconds = count_products};
+        const dense_ops_t *own;
+        dense_record_t record;
+        int last;
+
+        assert_true(dense_record(&p, routine->algorithms[i % 2], 0, &record));
+        own = &record.of[0];
+        assert_true(own->ops[0].kind == DENSE_COMPUTE && own->ops[0].seconds >= least);
+        for (last = own->count - 1; own->ops[last].kind != DENSE_RECEIVE;)
+            last--;
+        assert_true(own->ops[last + 1].kind == DENSE_COMPUTE &&
+                    own->ops[last + 1].seconds >= least / 2);
+        dense_record_cleanup(&record);
+    }
+}
+
 /* Strassen's halves are exact where all sizes are multiples of what the grids need. */
 static void test_strassen_saves_an_eighth(void **state)
 {
@@ -253,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_that_is_sent_is_received),
         cmocka_unit_test(test_factorisations_are_received),
+        cmocka_unit_test(test_copies_of_factorisations_take_time),
         cmocka_unit_test(test_strassen_saves_an_eighth),
         cmocka_unit_test(test_some_steps_are_a_part_of_all),
     };
