@@ -128,11 +128,12 @@ class Hosts:
         return columns
 
     def close(self):
+        # Their devices would go with the hosts, but later, and have the names of the next ones.
+        for line in range(self.lines):
+            subprocess.run(f"ip link del v0-{line}; ip link del v1-{line}; ip link del bridge{line}", shell=True, check=True)
         for holder in self.holders:
             holder.kill()
             holder.wait()
-        for line in range(self.lines):
-            subprocess.run(f"ip link del bridge{line}", shell=True, check=True)
 
 
 def xylem(prefix, options):

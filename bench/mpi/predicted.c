@@ -8,6 +8,7 @@
  *   pingpong   ranks 2k and 2k+1 send BYTES to and fro; the time of one message
  *   across     the same between ranks k and k + size/2, all at once
  *   bcast scatter gather allreduce alltoall    BYTES for each rank (bcast, allreduce: in all)
+ *   reduce     BYTES in all
  *   halo       a periodic grid of ranks, four neighbours, Isend, Irecv, Waitall
  *   cg         conjugate gradients on a line of BYTES/8 unknowns per rank: two neighbours of 8 B,
  *              two sums, and the sweeps over vectors between them
@@ -80,6 +81,11 @@ static void gather(void)
 static void allreduce(void)
 {
     MPI_Allreduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static void reduce(void)
+{
+    MPI_Reduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, comm);
 }
 
 static void reduce_bcast(void)
@@ -208,6 +214,7 @@ static const struct {
                 {"scatter", scatter, 0},
                 {"gather", gather, 0},
                 {"allreduce", allreduce, 0},
+                {"reduce", reduce, 0},
                 {"reduce-bcast", reduce_bcast, 0},
                 {"alltoall", alltoall, 0},
                 {"alltoall-pairs", alltoall_pairs, 0},
