@@ -232,6 +232,30 @@ compile mpich "$mpich" "$sources/foreign.c" -o renamed
 rename_needed libmpich.so.12 libmpi.so.12 renamed
 run 0 -n 3 ./renamed
 same "$out" "$three"
+# Beside a library that needs the other name, there is one translation.
+echo 'int MPI_Type_contiguous(int, int, int *); void made(int *type) { MPI_Type_contiguous(3, 0x4c000405, type); }' >made.c
+cc -shared -fPIC made.c "$mpich" -Wl,--allow-shlib-undefined -o libmade.so
+cat >uses_made.c <<'END'
+#include <mpi.h>
+void made(MPI_Datatype *type);
+int main(void)
+{
+    MPI_Datatype type;
+    int size;
+
+    MPI_Init(0, 0);
+    made(&type);
+    MPI_Type_size(type, &size);
+    MPI_Type_free(&type);
+    MPI_Finalize();
+    return size != 12;
+}
+END
+# shellcheck disable=SC2016
+compile mpich "$mpich" uses_made.c -L. -lmade -Wl,-rpath,'$ORIGIN' -o uses_made
+rename_needed libmpich.so.12 libmpi.so.12 uses_made
+run 0 -n 3 ./uses_made
+run 0 -n 3 sh -c ./uses_made
 
 # Copy relocations: the executable has its own copies of predefined objects.
 if command -v clang >/dev/null && command -v ld.lld >/dev/null; then
