@@ -59,6 +59,11 @@ past() { # CALL OPTION...
     shift
     for buffer in stack page constant; do
         for count in 100000 2000000; do
+            if [[ $buffer = constant && " $* " = *" --check "* ]]; then
+                run 121 -n 2 "$@" ./past $buffer $count "$call"
+                says "$err" "into memory that cannot be written: the variable 'constant'"
+                continue
+            fi
             run 139 -n 2 "$@" ./past $buffer $count "$call"
             # In one process the sender may be the one that copies.
             says "$err" "mpiexec: rank "
