@@ -11,14 +11,15 @@ enum { MOST = 1 << 21 };
 static int numbers[2 * MOST];
 static const int constant[MOST] = {1};
 
-/* A page before one that may not be touched. */
+/* A page before memory that may not be touched, as much as arrives: halves may be copied at the
+ * same time. */
 static char *last_page(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *all = mmap(NULL, page + sizeof(numbers), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    mprotect(two + page, page, PROT_NONE);
-    return two + page - 64;
+    mprotect(all, page, PROT_READ | PROT_WRITE);
+    return all + page - 64;
 }
 
 static void receive(void *buffer, int count, int rank)
