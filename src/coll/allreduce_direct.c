@@ -50,9 +50,7 @@ static void build(coll_build_t *b)
         return;
     }
     if (!coll_direct_is_small(b->q)) {
-        coll_direct_meet(b);
         coll_direct_slices(b, piece);
-        coll_direct_meet(b);
         return;
     }
     coll_direct_leave(b);

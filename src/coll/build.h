@@ -147,7 +147,7 @@ xy_spot_t coll_direct_reduce(coll_build_t *b, int actor, uint64_t begin, uint64_
 /* Short vectors: every rank leaves its own for the others; `actor` reduces them into `to`. */
 void coll_direct_leave(coll_build_t *b);
 void coll_direct_combine_left(coll_build_t *b, int actor, xy_spot_t to);
-/* Each rank's slice of the vector, block by block. */
+/* When all have come, each rank's slice of the vector, block by block; then all wait for all. */
 void coll_direct_slices(coll_build_t *b,
                         void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes));
 double coll_cost_meet(const xy_coll_request_t *q, const xy_coll_link_t *l);

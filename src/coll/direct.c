@@ -427,6 +427,7 @@ void coll_direct_slices(coll_build_t *b,
                                          xy_direct_is_spread(1, b->q->is_offloaded));
     int parts = b->q->groups != NULL ? count_groups(b) : b->p;
 
+    coll_direct_meet(b);
     for (int r = 0, part = 0; r < b->p; r++) {
         int64_t begin, end, step;
 
@@ -442,6 +443,7 @@ void coll_direct_slices(coll_build_t *b,
             piece(b, r, (uint64_t)begin * element, (uint64_t)elements * element);
         }
     }
+    coll_direct_meet(b);
 }
 
 double coll_cost_meet(const xy_coll_request_t *q, const xy_coll_link_t *l)

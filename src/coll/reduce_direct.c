@@ -48,9 +48,7 @@ static void build(coll_build_t *b)
         coll_direct_combine_left(b, b->q->root, coll_place(b->q->root, XY_BUFFER_RECEIVE, 0));
         return;
     }
-    coll_direct_meet(b);
     coll_direct_slices(b, piece);
-    coll_direct_meet(b);
 }
 
 const xy_coll_algorithm_t coll_reduce_direct = {

@@ -25,9 +25,7 @@ static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
 
 static void build(coll_build_t *b)
 {
-    coll_direct_meet(b);
     coll_direct_slices(b, piece);
-    coll_direct_meet(b);
 }
 
 const xy_coll_algorithm_t coll_scan_direct = {
@@ -73,9 +71,7 @@ static void piece_exclusive(coll_build_t *b, int actor, uint64_t begin, uint64_t
 
 static void build_exclusive(coll_build_t *b)
 {
-    coll_direct_meet(b);
     coll_direct_slices(b, piece_exclusive);
-    coll_direct_meet(b);
 }
 
 const xy_coll_algorithm_t coll_exscan_direct = {

@@ -140,7 +140,7 @@ static bool is_inside_piece(const tcp_peer_t *p)
     return p->piece_head_left + p->piece_left > 0;
 }
 
-/* The first given buffer of which no lane has begun the last piece, or NULL. */
+/* The first given buffer with a piece that no lane has begun, or NULL. */
 static tcp_given_t *next_given(const tcp_peer_t *p)
 {
     tcp_given_t *g = p->first->gives;

@@ -155,7 +155,7 @@ static int largest_wait(const xy_analysis_t *a)
     return most;
 }
 
-/* Do the culprit, or some ranks of which it is one, compute so much more than the others that this
+/* Do the culprit, or some ranks with it among them, compute so much more than the others that this
  * explains the waiting? */
 static bool is_explained(const xy_analysis_t *a, excess_t *e)
 {

@@ -294,7 +294,7 @@ if [ "$(id -u)" = 0 ]; then
         chown 0:0 with_rights
         run 0 -n 3 ./with_rights # without the bit, which chown has removed
     done
-    # Capabilities, of which root has all: CAP_NET_BIND_SERVICE, in effect.
+    # Capabilities: CAP_NET_BIND_SERVICE, in effect. Root has it anyway.
     python3 -c 'import os, struct; os.setxattr("with_rights", "security.capability", struct.pack("<5I", 0x2000001, 1 << 10, 0, 0, 0))'
     run 0 -n 3 ./with_rights
     nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)

@@ -4,7 +4,7 @@
 
 #include "bugs.h"
 
-/* No rank is still in MPI_File_open when another one goes on. */
+/* No rank continues before all have left MPI_File_open. */
 static MPI_File open_shared(void)
 {
     char name[] = "/tmp/xylem_bug_XXXXXX";

@@ -40,7 +40,7 @@ captured "w1 w2" --net-interface eth1,bridge0
 [ "$(stat -c %s packets)" -gt 1000000 ] || die "the message did not go over eth1"
 captured "w1 w2" --net-interface eth0,bridge0
 [ "$(stat -c %s packets)" -lt 1000 ] || die "the message did not go over eth0"
-# Large messages go over both, each of which carries at least one of four pieces.
+# Large messages go over both interfaces, and each carries at least one of four pieces.
 for lines in "v1 v2" "w1 w2"; do
     captured "$lines" --net-interface eth0,eth1,bridge0 -v
     says "$err" "large ones on 2 interfaces"

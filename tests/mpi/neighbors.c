@@ -45,7 +45,7 @@ static void fill(int *out, int count)
             out[j * count + k] = value(hood.rank, j, k);
 }
 
-/* Check the data of source i, sent in blocks of `count`, of which `got` elements came. */
+/* Check the data of source i: `got` elements of a block of `count` have come. */
 static void check_block(const int *block, int i, int count, int got, int is_one)
 {
     for (int k = 0; k < count; k++)

@@ -313,7 +313,7 @@ void rma_answers_come(rma_answers_t *answers, uint64_t value)
 
 /* ---- Pending operations ---- */
 
-/* Note an operation of which an answer will come; `to`: where its result goes, or NULL. */
+/* Note an operation that will be answered; `to`: the place of its result, or NULL. */
 static rma_pending_t *pending_new(rma_operation_t *o, const rma_side_t *to, uint64_t left)
 {
     rma_pending_t *pending = rma_far_memory(xy_malloc(sizeof(*pending)));

@@ -379,7 +379,7 @@ static int refuse_open_epoch(mpi_win_t *win)
 }
 
 /* When all members have come here, no operation of theirs is on its way. False: some have failed,
- * of which something may be. */
+ * and theirs may still arrive. */
 static bool meet(mpi_win_t *win)
 {
     coll_call_t call = {.kind = &coll_window_free, .comm = win->comm};
