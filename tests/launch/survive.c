@@ -257,7 +257,7 @@ static void repair(MPI_Comm *comm, int *code, ...)
 /* The survivors notice nothing but a smaller communicator. */
 static void repair_in_handler(const char *how)
 {
-    int rank, size, sum = 0, one = 1;
+    int rank, size, sum = 0, one = 1, flag = 1;
     MPI_Errhandler handler;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &repaired);
@@ -266,6 +266,9 @@ static void repair_in_handler(const char *how)
     MPI_Comm_create_errhandler(repair, &handler);
     MPI_Comm_set_errhandler(repaired, handler);
     for (int i = 0; i < 10; i++) {
+        /* Nobody may revoke the communicator before all others have their sum of i == 4. */
+        if (i == 5)
+            check(MPIX_Comm_agree(repaired, &flag) == MPI_SUCCESS, "ranks do not agree");
         if (i == 5 && rank == size - 1)
             fail(how);
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, repaired);
