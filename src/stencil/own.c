@@ -220,15 +220,18 @@ static xy_status_t compile(const char *path, const room_t *room)
                    "-march=native\0"
 #endif
                    "-fno-diagnostics-show-caret\0-fdiagnostics-color=never\0";
-    char output[] = "-o", library[] = "-lm", *argv[40], *said = NULL;
+    char output[] = "-o", library[] = "-lm", *argv[60], *said = NULL;
     char *words = xy_strdup(compiler);
-    int n = split_compiler(words, argv, 20), status;
+    int count = split_compiler(words, argv, 20), n = count, status;
     xy_status_t st = XY_OK;
 
     if (words == NULL)
         return xy_fail_memory("compiling the kernel");
     for (char *flag = flags; *flag != '\0'; flag += strlen(flag) + 1)
         argv[n++] = flag;
+    for (int i = 1; i < count; i++) /* the last one counts: options of the user win */
+        if (argv[i][0] == '-')
+            argv[n++] = argv[i];
     argv[n++] = output;
     argv[n++] = room->object;
     argv[n++] = room->source;
