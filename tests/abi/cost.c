@@ -17,7 +17,7 @@ void __libc_free(void *block);
 
 static long allocations;
 
-enum { TURNS = 200, MANY = 49, WORDS = 512, STATUS_SIZE = 16 };
+enum { TURNS = 50, MANY = 49, WORDS = 512, STATUS_SIZE = 16 };
 
 typedef const MPI_Fint *in_t;
 

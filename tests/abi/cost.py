@@ -17,7 +17,7 @@ import tempfile
 
 MOST = 110
 LARGE = "waitall of 49"
-TURNS = 200
+TURNS = 50
 SOURCE = pathlib.Path(__file__).with_name("cost.c")
 LIBRARIES = {"openmpi": "openmpi/libmpi.so.40", "mpich": "mpich/libmpich.so.12"}
 

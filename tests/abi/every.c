@@ -66,13 +66,14 @@ static int ends(const char *name, void *function, void *zeros)
     return !WIFSIGNALED(status);
 }
 
-int main(void)
+/* every [PART]: of all functions those with an even (0) or an odd (1) number. */
+int main(int argc, char **argv)
 {
     static char names[MOST][LENGTH];
     static void *seen[MOST];
     void *zeros = mmap(PLACE, 1 << 20, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    int n = 0, count = 0, wrong = 0, is_there;
+    int n = 0, count = 0, wrong = 0, is_there, part = argc > 1 ? atoi(argv[1]) : -1;
 
     MPI_Initialized(&is_there); /* the library is needed */
     while (n < MOST && scanf("%127s", names[n]) == 1)
@@ -91,7 +92,7 @@ int main(void)
         if (i < count) /* another name of it */
             continue;
         seen[count++] = function;
-        wrong += !ends(name, function, zeros);
+        wrong += (part < 0 || count % 2 == part) && !ends(name, function, zeros);
     }
     printf("%d functions, %d wrong\n", count, wrong);
     return wrong > 0 || count < 800;
