@@ -3,7 +3,7 @@
 # The checks of make test: a fixed set, the same on every commit, in the order in which it fails fastest:
 #   dev      build with warnings as errors; whole programs, the source tree, the documents, the install; unit tests
 #            only where the stage asan does not run them (make check runs those of a change, make soak all)
-#   lint     formatting, sizes, clang-tidy of a fixed twentieth of the files (make lint: all, and the analyzer)
+#   lint     formatting, sizes, clang-tidy of a fixed fortieth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target with a fixed number of inputs
 #   tsan     unit tests of the components below MPI in which threads meet, under ThreadSanitizer (make soak: all of

@@ -133,7 +133,7 @@ static xy_message_model_t *make_other(int k, xy_costs_t **store_p)
 static void calls_take_what_was_measured(void **state)
 {
     (void)state;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < (testing_is_soak() ? 20 : 8); i++) {
         const double reduce[2] = {50e-9 * (1 + i % 5), 150e-9 * (1 + i % 7)}, bcast = 30e-9 * i;
         const uint64_t sizes[] = {8, 64, 2080, 4096, 65536};
         xy_costs_t *plain, *store;

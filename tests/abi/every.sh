@@ -21,7 +21,7 @@ for library in openmpi/libmpi.so.40 mpich/libmpich.so.12; do
     [ -z "$left" ] || die "Xylem's library refers to names of the translation for $abi: $left"
     # Each of its functions, of C and of Fortran, is called; in make test one half for the one library, the other for the other.
     part=${XYLEM_SOAK:+-1}
-    [ $abi = openmpi ] || part=${part:-1}
+    [ "$abi" = openmpi ] || part=${part:-1}
     functions "$library" | grep -E '^(P?MPIX?_|p?mpix?_|ompi_.*_f$)' >names
     cc -I"$headers/$abi" "$XYLEM_SOURCE_DIR/tests/abi/every.c" "$library" -ldl -Wl,--allow-shlib-undefined -o every
     run 0 -n 1 sh -c "./every ${part:-0} <names"

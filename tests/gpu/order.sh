@@ -8,7 +8,7 @@ build device_order -ldl
 
 # Every kind of call where some ranks have memory of the device and others of the host; vectors that
 # are large in all, small, and of a few elements.
-for how in "6 16384" "16 3000" ${XYLEM_SOAK:+"16 16384"}; do
+for how in "4 16384" "16 1500" ${XYLEM_SOAK:+"6 16384" "16 16384"}; do
     # shellcheck disable=SC2086 # words
     run 0 --workers 2 -n ${how% *} ./device_order mixed ${how#* }
     says "$out" "mixed: 255 checks"

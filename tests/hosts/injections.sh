@@ -267,7 +267,7 @@ number=0
 failed=0
 while IFS='|' read -r name what limit code message options; do
     number=$((number + 1))
-    is_chosen "$number" 9 || continue
+    is_chosen "$number" 12 || continue
     if declare -f "$what" | grep -q ' nft ' && ! command -v nft >/dev/null; then
         echo "$name: left out, nft is not installed"
         continue
