@@ -42,6 +42,7 @@ enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
 #define BELL_AWAKE    50e-6  /* a process that has sent something so recently is awake */
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
+#define MOVE_SECONDS  50e-6  /* a sleep while the library moves a large buffer: each poll, a part */
 #define CLOSE_SECONDS 10.0
 
 /* In front of every short message: so nothing is asked of the library about it. */
@@ -73,9 +74,10 @@ typedef struct {
     int out_count;
     out_t *spare; /* buffers for any short message */
     int spares;
-    host_set_t larges; /* pieces of them */
-    size_t room;       /* of one posted receive */
-    char *buffers;     /* [POSTED] of them */
+    host_set_t larges;  /* pieces of them */
+    _Atomic int moving; /* large buffers that are not complete */
+    size_t room;        /* of one posted receive */
+    char *buffers;      /* [POSTED] of them */
     uint64_t posted[POSTED];
     int *rank_of;             /* [processes]: in the library's world */
     double *rung;             /* [processes] */
@@ -227,6 +229,7 @@ static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, 
     l->token = token;
     l->process = process;
     l->left = pieces;
+    atomic_fetch_add_explicit(&net->moving, 1, memory_order_relaxed);
     for (size_t i = 0; i < pieces; i++) {
         size_t at = i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
         uint64_t request;
@@ -289,6 +292,7 @@ static bool tell_larges(mpi_net_t *net, large_t *l)
         void *token = l->token;
 
         atomic_store_explicit(&net->heard_of[l->process], net_now(), memory_order_relaxed);
+        atomic_fetch_sub_explicit(&net->moving, 1, memory_order_relaxed);
         xy_free(l);
         net->base.events->done(net->base.context, token);
         l = next;
@@ -412,6 +416,8 @@ static double rest_mpi(const xy_net_t *base)
     bool is_busy =
         net_now() - atomic_load_explicit(&net->heard, memory_order_relaxed) < AWAKE_SECONDS;
 
+    if (atomic_load_explicit(&net->moving, memory_order_relaxed) > 0)
+        return MOVE_SECONDS;
     return is_busy ? 1e-3 : 10e-3;
 }
 
