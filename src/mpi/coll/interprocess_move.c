@@ -18,12 +18,16 @@ enum { ALONE_FROM = 32 << 10 };
 
 /* ---- The same for all members ---- */
 
+/* Bytes of a copy that takes longer than a look at the network. */
+enum { LOOK_FROM = 16 << 10 };
+
 /* Where both are plain bytes, piece by piece; otherwise all of it when the last one has come. */
 static void share_chunk(void *arg, int64_t m)
 {
     const interprocess_share_t *share = arg;
     const coll_call_t *call = share->part->calls[m];
     const mpi_type_t *type = share->type;
+    mpi_worker_t *owner = share->part->call->comm->owner->worker;
     size_t begin = (size_t)share->begin * type->size, bytes = (size_t)share->count * type->size;
 
     if (coll_is_same(call->receive, call->receive_type, share->from, type))
@@ -34,6 +38,9 @@ static void share_chunk(void *arg, int64_t m)
     else if (share->begin + share->count == share->total)
         coll_copy(call->receive, call->receive_count, call->receive_type, share->from, share->total,
                   type);
+    /* Other processes wait for what this one has for them. */
+    if (bytes >= LOOK_FROM && xy_worker_self() == owner->base)
+        mpi_network_look(owner);
 }
 
 static void do_share(void *arg)
@@ -41,7 +48,6 @@ static void do_share(void *arg)
     const interprocess_share_t *share = arg;
 
     mpi_parallel_run(share_chunk, arg, share->part->members);
-    /* Other processes wait for what this one has for them, and this may have taken long. */
     mpi_network_look(share->part->call->comm->owner->worker);
 }
 

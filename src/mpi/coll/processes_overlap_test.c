@@ -178,9 +178,39 @@ static void test_communication_core(void **state)
                   collectives);
 }
 
+static int errands;
+
+static void count_errand(remote_errand_t *errand)
+{
+    (void)errand;
+    errands++;
+}
+
+/* A look in the middle of long work handles what another thread has fetched for the worker. */
+static void look(int rank, int size)
+{
+    (void)rank, (void)size;
+    mpi_gate_go_inside(mpi_self); /* the thread of the network stays out */
+    for (int i = 1; i <= 1000; i++) {
+        remote_errand_t errand = {.run = count_errand};
+
+        mpi_network_post(mpi_self->worker, &errand);
+        mpi_network_look(mpi_self->worker);
+        CHECK(errands == i);
+    }
+    mpi_gate_go_outside(mpi_self);
+}
+
+static void test_look(void **state)
+{
+    (void)state;
+    run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1}, look);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_look),
         cmocka_unit_test(test_thread),
         cmocka_unit_test(test_communication_core),
     };

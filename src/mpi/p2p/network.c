@@ -610,8 +610,10 @@ static bool fetch(mpi_worker_t *worker)
 
 void mpi_network_look(mpi_worker_t *worker)
 {
-    if (!worker->is_handling)
-        fetch(worker);
+    if (worker->is_handling)
+        (void)poll_all(); /* others may send more; what has come waits */
+    else if (!fetch(worker))
+        read_mail(worker); /* another thread may have fetched it */
 }
 
 /* Look into the mailboxes of workers whose ranks compute, as their helper: a communication core, or
