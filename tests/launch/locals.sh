@@ -53,6 +53,18 @@ for dialect in "${dialects[@]}"; do
     done
 done
 
+# Pages of zeros: those that nobody uses are not copied when ranks change, all others are.
+build locals_zeros
+run 0 --workers 1 -n 5 ./locals_zeros untouched
+same "$out" "0 pages are there"
+cp locals_zeros other
+for ranks in "-n 7 ./locals_zeros random 1" "--workers 1 -n 5 ./locals_zeros random 2" "-n 4 --processes 2 ./locals_zeros random 3" \
+    "-n 3 ./locals_zeros random 4 : -n 3 ./other random 5"; do
+    # shellcheck disable=SC2086
+    run 0 $ranks
+    same "$out$err" "all is there"
+done
+
 # Those of the C++ library: std::call_once, std::promise, std::async.
 build once -pthread
 run 0 --workers 2 -n 4 ./once

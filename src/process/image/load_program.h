@@ -161,6 +161,8 @@ typedef struct process_program {
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
     size_t tls_size; /* 0: there are none */
+    size_t zeros_from,
+        zeros_to;    /* the largest part of them that begins with zeros; from their start */
     size_t tls_used; /* of a program: of what is set aside for it and its plug-ins */
     size_t tls_reserve, tls_align;
 } process_program_t;

@@ -88,6 +88,23 @@ static xy_status_t need_more(const process_program_t *program,
         program->tls_size, align);
 }
 
+/* Find the module with most variables that begin with zeros. */
+static void find_zeros(process_program_t *program)
+{
+    const process_module_t *modules = program->modules.data;
+
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const ElfW(Phdr) *tls = modules[i].elf->tls;
+        size_t at;
+
+        if (tls == NULL || tls->p_memsz - tls->p_filesz <= program->zeros_to - program->zeros_from)
+            continue;
+        at = (size_t)(modules[i].tls - program->tls_from);
+        program->zeros_from = at + tls->p_filesz;
+        program->zeros_to = at + tls->p_memsz;
+    }
+}
+
 xy_status_t process_program_place_locals(process_program_t *program,
                                          const process_program_config_t *config)
 {
@@ -109,6 +126,7 @@ xy_status_t process_program_place_locals(process_program_t *program,
         first = begin(program, first);
     program->tls_size = used - first;
     program->tls_from = UPWARD ? (ptrdiff_t)first : -(ptrdiff_t)used;
+    find_zeros(program);
     if (used > config->tls_reserve + FIRST || align > config->tls_align)
         return need_more(program, config, used - FIRST, align);
     if (begins_outside(program, config))

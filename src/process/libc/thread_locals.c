@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "process/libc/process_state.h"
 
@@ -281,6 +283,8 @@ xy_status_t process_locals_init(process_t *process)
         process->thread_locals = xy_malloc(program->tls_size);
         if (process->thread_locals == NULL)
             return xy_fail_memory("starting a rank");
+        process->locals_from = program->zeros_from;
+        process->locals_to = program->is_shared ? program->zeros_to : program->zeros_from;
         if (program->is_shared) /* the image's constructors have run on this thread */
             memcpy(process->thread_locals, program_block(program), program->tls_size);
         else
@@ -306,11 +310,137 @@ static void *library_block(int i)
     return blocks[i];
 }
 
+/* ---- Zeros ----
+ *
+ * A library may have many variables that few programs use: OpenBLAS has 60 KiB of them, and to copy
+ * them would cost a hundred times as much as the switch. Pages of zeros that no process has touched
+ * on a thread are not in memory, so the kernel knows which ones have to be exchanged. They are kept
+ * from being swapped out, which would look alike. */
+
+enum { ZEROS_LEAST = 4, ZEROS_MOST = 256 }; /* pages */
+
+/* The pages of zeros of the program that this thread runs, and those that were touched. */
+static _Thread_local struct {
+    const process_program_t *program;
+    char *from, *to, *used_from, *used_to;
+    bool is_off; /* all is copied: the kernel does not tell, or there is another program */
+} zeros;
+
+/* Let all pages be zeros that are not in memory. */
+static bool discard(void)
+{
+    size_t bytes = (size_t)(zeros.to - zeros.from);
+
+    (void)madvise(zeros.from, bytes, MADV_NOHUGEPAGE);
+    zeros.used_from = zeros.used_to = zeros.from;
+    return madvise(zeros.from, bytes, MADV_DONTNEED) == 0 &&
+           mlock2(zeros.from, bytes, MLOCK_ONFAULT) == 0;
+}
+
+/* Does this thread know which zeros it has? The first process with any begins that. */
+static bool has_zeros(const process_program_t *program)
+{
+    uintptr_t page, from, to;
+
+    if (zeros.program == program || zeros.is_off) {
+        zeros.is_off |= zeros.program != program;
+        return !zeros.is_off;
+    }
+    page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    from = ((uintptr_t)program_block(program) + program->zeros_from + page - 1) & ~(page - 1);
+    to = ((uintptr_t)program_block(program) + program->zeros_to) & ~(page - 1);
+    zeros.is_off =
+        zeros.program != NULL || to < from + ZEROS_LEAST * page || to > from + ZEROS_MOST * page;
+    zeros.program = program;
+    zeros.from = (char *)from;
+    zeros.to = (char *)to;
+    zeros.is_off = zeros.is_off || !discard();
+    return !zeros.is_off;
+}
+
+/* The pages from `from` to `to`, as far as they are zeros at first, are used. */
+static void use(char *from, char *to)
+{
+    from = from > zeros.from ? from : zeros.from;
+    to = to < zeros.to ? to : zeros.to;
+    if (from >= to)
+        return;
+    if (zeros.used_from == zeros.used_to) {
+        zeros.used_from = from;
+        zeros.used_to = to;
+    }
+    zeros.used_from = from < zeros.used_from ? from : zeros.used_from;
+    zeros.used_to = to > zeros.used_to ? to : zeros.used_to;
+}
+
+/* Which pages were touched? */
+static void look_at_zeros(void)
+{
+    unsigned char is_there[ZEROS_MOST];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (size_t)(zeros.to - zeros.from) / page;
+
+    if (zeros.used_from == zeros.from && zeros.used_to == zeros.to)
+        return;
+    if (mincore(zeros.from, n * page, is_there) != 0)
+        memset(is_there, 1, n);
+    for (size_t i = 0; i < n; i++)
+        if (is_there[i] & 1)
+            use(zeros.from + i * page, zeros.from + (i + 1) * page);
+}
+
+/* Copy the program's variables to or from the thread's block without the pages that are zeros. */
+static void copy_used(const process_t *process, bool is_saved)
+{
+    char *block = program_block(process->program), *kept = process->thread_locals;
+    const struct {
+        char *from, *to;
+    } parts[] = {{block, zeros.from},
+                 {zeros.used_from, zeros.used_to},
+                 {zeros.to, block + process->program->tls_size}};
+
+    for (int i = 0; i < 3; i++) {
+        char *at = kept + (parts[i].from - block);
+        size_t bytes = (size_t)(parts[i].to - parts[i].from);
+
+        memcpy(is_saved ? at : parts[i].from, is_saved ? parts[i].from : at, bytes);
+    }
+}
+
+/* Keep the program's variables, and which of the zeros were touched. */
+static void save_program(process_t *process)
+{
+    const process_program_t *program = process->program;
+    char *block = program_block(program);
+
+    if (zeros.program == program && !zeros.is_off) {
+        look_at_zeros();
+        copy_used(process, true);
+        process->locals_from = (size_t)(zeros.used_from - block);
+        process->locals_to = (size_t)(zeros.used_to - block);
+        return;
+    }
+    memcpy(process->thread_locals, block, program->tls_size);
+    process->locals_from = program->zeros_from;
+    process->locals_to = program->zeros_to;
+}
+
+static void restore_program(const process_t *process)
+{
+    char *block = program_block(process->program);
+
+    if (!has_zeros(process->program)) {
+        memcpy(block, process->thread_locals, process->program->tls_size);
+        return;
+    }
+    use(block + process->locals_from, block + process->locals_to);
+    copy_used(process, false);
+}
+
 static void save(process_t *process)
 {
     make_room(process);
     if (process->program->tls_size > 0)
-        memcpy(process->thread_locals, program_block(process->program), process->program->tls_size);
+        save_program(process);
     for (int i = 0; i < process->libraries; i++)
         memcpy(process->library_locals + libraries[i].offset, library_block(i), libraries[i].size);
 }
@@ -319,7 +449,7 @@ static void restore(process_t *process)
 {
     make_room(process);
     if (process->program->tls_size > 0)
-        memcpy(program_block(process->program), process->thread_locals, process->program->tls_size);
+        restore_program(process);
     for (int i = 0; i < process->libraries; i++)
         memcpy(library_block(i), process->library_locals + libraries[i].offset, libraries[i].size);
 }
