@@ -34,6 +34,15 @@ if is_chosen 3 2; then
     says "$out" "legacy: 290 checks"
     quiet
 fi
+# Programs that are compiled for other libraries.
+for library in openmpi/libmpi.so.40 ${XYLEM_SOAK:+mpich/libmpich.so.12}; do
+    [ -f "$XYLEM_BUILD_DIR/tests/abi/${library%/*}/mpi.h" ] || continue
+    cc -g -O1 -I"$XYLEM_BUILD_DIR/tests/abi/${library%/*}" "$sources/device_order.c" "$XYLEM_BUILD_DIR/lib/xylem/$library" -ldl \
+        -Wl,--allow-shlib-undefined -o other
+    run 0 -n 3 --processes 2 ./other late
+    says "$out" "late: 289 checks"
+    quiet
+done
 run 0 -n 2 ./device_order overlap
 says "$out" "overlap: 57 checks"
 quiet
