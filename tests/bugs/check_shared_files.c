@@ -4,8 +4,7 @@
 
 #include "bugs.h"
 
-/* No rank continues before all have left MPI_File_open. */
-static MPI_File open_shared(void)
+static MPI_File open_at_once(void)
 {
     char name[] = "/tmp/xylem_bug_XXXXXX";
     MPI_File file;
@@ -14,12 +13,20 @@ static MPI_File open_shared(void)
     if (rank == 0 && (fd < 0 || ftruncate(fd, 4096) != 0 || close(fd) != 0))
         MPI_Abort(world, 1);
     MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, world);
-    MPI_File_open(world, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     for (int i = 0; i < 16; i++)
         numbers[i] = rank; /* the same data would be the same in any order */
-    MPI_Barrier(world);
+    MPI_File_open(world, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     if (rank == 0)
         unlink(name); /* the job may end before it is closed */
+    return file;
+}
+
+/* No rank continues before all have left MPI_File_open. */
+static MPI_File open_shared(void)
+{
+    MPI_File file = open_at_once();
+
+    MPI_Barrier(world);
     return file;
 }
 
@@ -251,5 +258,82 @@ BUG(check_file_split)
 
     MPI_File_write_at_all_begin(file, wrong ? 0 : 40 * rank, numbers, 9, MPI_INT); // @here
     MPI_File_write_at_all_end(file, numbers, ignore);
+    MPI_File_close(&file);
+}
+
+/* Opening a file is no order of what comes after it.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_File_write_at at @here and MPI_File_write_at of rank * at @here use the
+ * same byte 0 of '*', and nothing orders them; put MPI_File_sync, MPI_Barrier and MPI_File_sync
+ * between them, or use MPI_File_set_atomicity [file-conflict]
+ */
+BUG(check_file_opened)
+{
+    MPI_File file = open_at_once();
+
+    if (rank == 1)
+        usleep(50000);
+    MPI_File_write_at(file, wrong ? 0 : 16 * rank, numbers, 4, MPI_INT, ignore); // @here
+    MPI_File_close(&file);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_File_write at @here and MPI_File_write of rank * at @here use the same
+ * byte 32 of '*', and nothing orders them; put MPI_File_sync, MPI_Barrier and MPI_File_sync between
+ * them, or use MPI_File_set_atomicity [file-conflict]
+ */
+BUG(check_file_viewed)
+{
+    MPI_File file = open_at_once();
+
+    MPI_File_set_view(file, wrong ? 32 : 32 * rank, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    MPI_File_write(file, numbers, 4, MPI_INT, ignore); // @here
+    MPI_File_close(&file);
+}
+
+/* Only the blocks of the last call meet.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_File_write_at_all at @here and MPI_File_write_at_all of rank * at @here
+ * use the same byte 64 of '*', and nothing orders them; put MPI_File_sync, MPI_Barrier and
+ * MPI_File_sync between them, or use MPI_File_set_atomicity [file-conflict]
+ */
+BUG(check_file_last_call)
+{
+    MPI_File file = open_at_once();
+
+    for (int i = 0; i < 3; i++) {
+        int at = 32 * i + (wrong && i == 2 ? 0 : 16 * rank);
+
+        MPI_File_write_at_all(file, at, numbers, 4, MPI_INT, ignore); // @here
+    }
+    MPI_File_close(&file);
+}
+
+/* Calls between the accesses that tell nothing of other ranks.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_File_write_at at @here and MPI_File_write_at of rank * at @here use the
+ * same byte 0 of '*', and nothing orders them; put MPI_File_sync, MPI_Barrier and MPI_File_sync
+ * between them, or use MPI_File_set_atomicity [file-conflict]
+ */
+BUG(check_file_other_calls)
+{
+    MPI_File file = open_shared();
+    MPI_Group group;
+    MPI_Info info;
+    int n;
+
+    if (rank == 1)
+        usleep(50000);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "key", "value");
+    MPI_Comm_group(world, &group);
+    MPI_Group_size(group, &n);
+    MPI_File_write_at(file, wrong ? 0 : 16 * rank, numbers, 4, MPI_INT, ignore); // @here
+    MPI_Group_free(&group);
+    MPI_Info_free(&info);
     MPI_File_close(&file);
 }

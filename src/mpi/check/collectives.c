@@ -184,12 +184,27 @@ static void add_inter(const coll_call_t *call)
         add_side(call, true, call->kind->is_rooted && !is_root ? 1 : peers);
 }
 
+/* Does no member leave before all have come? */
+static bool is_barrier(const coll_call_t *call)
+{
+    switch (call->kind->collective) {
+    case XY_COLL_BARRIER:
+        return true;
+    case XY_COLL_ALLREDUCE:
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLTOALL:
+        return call->bytes > 0;
+    default:
+        return false;
+    }
+}
+
 static void on_start(const coll_call_t *call)
 {
     coll_call_t mine = *call;
 
-    if (!call->kind->is_inter)
-        check_order_meet(call->comm->owner, call->comm->context);
+    if (!call->kind->is_inter && call->how != COLL_PERSISTENT) /* those start in any order */
+        check_order_meet(call->comm->owner, call->comm, is_barrier(call));
     mine.rank = call->comm->rank; /* numbers come later */
     if (mpi_checks.buffers && call->kind->is_inter)
         add_inter(call);
@@ -238,9 +253,15 @@ static void on_access(mpi_rank_t *self, const io_access_t *access, const mpi_req
     check_shared_files_access(self, access);
 }
 
+static void on_agreement(const mpi_comm_t *comm)
+{
+    check_order_meet(comm->owner, comm, true);
+}
+
 void check_collectives_begin(void)
 {
-    io_watch = mpi_checks.buffers ? on_access : NULL;
+    if (mpi_checks.buffers)
+        io_watch = (io_watch_t){on_access, on_agreement, check_shared_files_close};
     coll_watch = on_start;
     coll_watch_vectors = mpi_checks.buffers ? on_vectors : NULL;
 }

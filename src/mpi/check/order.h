@@ -31,7 +31,17 @@ void check_order_hear_all(const mpi_rank_t *self);
 void check_order_send(int to);
 /* A one-sided operation has changed memory of a rank of the world. */
 void check_order_write(int to);
-/* The rank enters a collective of a communicator. */
-void check_order_meet(const mpi_rank_t *self, uint32_t context);
+/* The rank enters a collective of a communicator; `is_barrier`: no member leaves it before all have
+ * entered. */
+void check_order_meet(const mpi_rank_t *self, const mpi_comm_t *comm, bool is_barrier);
+
+/* A collective of a communicator, in any process of the job. */
+typedef struct {
+    uint64_t comm, number; /* 0: none */
+} check_meeting_t;
+
+/* The barrier after which the rank has heard of nothing that other ranks have done. Events of two
+ * ranks after the same barrier have no order. */
+check_meeting_t check_order_barrier(const mpi_rank_t *self);
 
 #endif

@@ -260,6 +260,13 @@ static int open_spread(mpi_file_t *file, wish_t wish, answer_t *answer)
     return error;
 }
 
+static void open_here(mpi_file_t *file, const wish_t *wish, answer_t *answer)
+{
+    if (io_watch.agreement != NULL)
+        io_watch.agreement(file->comm);
+    mpi_coll_agree(file->here, wish, answer, open_leader);
+}
+
 /* In a job that survives: all live members have the file, or none. The failure that keeps this one
  * from having it was raised; otherwise raise that of another. */
 static int agree_open(mpi_comm_t *parent, int error)
@@ -288,7 +295,7 @@ static int file_new(mpi_comm_t *parent, const wish_t *wish, mpi_file_t **file_p)
     if (error == MPI_SUCCESS && io_is_spread(file))
         error = open_spread(file, *wish, &answer);
     else if (error == MPI_SUCCESS)
-        mpi_coll_agree(file->here, wish, &answer, open_leader);
+        open_here(file, wish, &answer);
     file->shared = answer.shared;
     error = agree_open(parent, error);
     if (error != MPI_SUCCESS) {
@@ -498,6 +505,8 @@ int impl_file_close(MPI_File *handle_p)
     if (is_first && (file->shared->amode & MPI_MODE_DELETE_ON_CLOSE) != 0)
         unlink(file->shared->name);
     meet(file);
+    if (io_watch.close != NULL)
+        io_watch.close(file);
     if (is_first)
         io_pointer_remove(file->shared);
     file_destroy(file);

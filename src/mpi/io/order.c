@@ -153,7 +153,7 @@ static bool is_dealt(const mpi_file_t *file, const io_order_t *order)
     return order->where == IO_ORDERED && !io_is_spread(file);
 }
 
-void (*io_watch)(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request);
+io_watch_t io_watch;
 
 int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access)
 {
@@ -327,6 +327,8 @@ static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
     entry->how = io_how_of(file, order->is_write);
     entry->is_impossible = false;
     entry->is_done = !order->is_collective || io_is_alone(&entry->access);
+    if (io_watch.agreement != NULL && order->is_collective && !io_is_spread(file))
+        io_watch.agreement(file->comm);
     if (is_dealt(file, order)) {
         entry->is_done = false;
         mpi_coll_agree(file->comm, entry, entry, lead_ordered);
@@ -405,8 +407,8 @@ static __attribute__((noinline)) int do_any(mpi_rank_t *self, const io_order_t *
 
     if (file == NULL)
         return error;
-    if (__builtin_expect(io_watch != NULL, 0))
-        io_watch(self, access, NULL);
+    if (__builtin_expect(io_watch.access != NULL, 0))
+        io_watch.access(self, access, NULL);
     entry.etypes = order->where == IO_ORDERED ? (int64_t)(access->bytes / file->view->unit) : 0;
     converted = io_stage(access);
     if (converted != MPI_SUCCESS)
@@ -431,7 +433,7 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
 {
     int error;
 
-    if (__builtin_expect(io_watch == NULL, 1) && do_simple(order, status, &error))
+    if (__builtin_expect(io_watch.access == NULL, 1) && do_simple(order, status, &error))
         return error;
     return do_any(self, order, status);
 }

@@ -143,9 +143,9 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
         {"file-conflict", true, false, "ranks access the same bytes of a file without an order",
          .rule = "Where one of them writes, they need an order or MPI_File_set_atomicity.",
          .cure = "Put MPI_File_sync, MPI_Barrier and MPI_File_sync between them.",
-         .limits = "In one process, without threads, for files that they opened together: the "
-                   "first 256 runs of an access, the last 4096 of all. Any chain of messages is "
-                   "an order.",
+         .limits = "Without threads, for files that they opened together: the first 256 runs of an "
+                   "access, the last 4096 of all. Any chain of messages is an order. Between "
+                   "processes: accesses of one collective call, or right after one barrier.",
          .example = "check_file_write_write"},
     [XMPI_FINDING_ERROR_IGNORED] =
         {"error-ignored", false, false,
