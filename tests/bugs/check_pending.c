@@ -553,3 +553,138 @@ BUG(check_ialltoallw_count)
     MPI_Wait(&request, ignore); // @wait
     at[0]--;
 }
+
+/* ---- Small results, which have no page of their own ---- */
+
+/* The results of the right program have come. */
+static void expect(int is_right)
+{
+    if (!is_right)
+        MPI_Abort(world, 1);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Iallreduce at @start was changed before MPI_Wait
+ * at @wait [buffer-changed]
+ */
+BUG(check_iallreduce_written)
+{
+    MPI_Request request;
+
+    numbers[2] = rank + 1;
+    MPI_Iallreduce(numbers, others, 3, MPI_INT, MPI_SUM, world, &request); // @start
+    if (wrong && rank == 1)
+        others[2] = 7;
+    MPI_Wait(&request, ignore); // @wait
+    expect(others[2] == 3);
+    others[2] = 7;
+}
+
+/* In place, and the result is there when the program writes.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the receive buffer of MPI_Iallgather at @start was changed before MPI_Test
+ * at @test [buffer-changed]
+ */
+BUG(check_iallgather_written)
+{
+    MPI_Request request;
+    int done = 0;
+
+    others[rank] = rank + 5;
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT, others, 1, MPI_INT, world, &request); // @start
+    if (rank == 0)
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+    if (wrong && rank == 0)
+        others[1] = 3;
+    while (!done)
+        MPI_Test(&request, &done, ignore); // @test
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    expect(others[0] == 5 && others[1] == 6);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Ibcast at @start was changed before MPI_Wait at
+ * @wait [buffer-changed]
+ */
+BUG(check_ibcast_written)
+{
+    MPI_Request request;
+
+    numbers[0] = rank;
+    MPI_Ibcast(numbers, 1, MPI_INT, 0, world, &request); // @start
+    if (wrong && rank == 1)
+        numbers[0] = 9;
+    MPI_Wait(&request, ignore); // @wait
+    expect(numbers[0] == 0);
+}
+
+/* The bytes between the blocks belong to the program.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the receive buffer of MPI_Igatherv at @start was changed before MPI_Wait at
+ * @wait [buffer-changed]
+ */
+BUG(check_igatherv_written)
+{
+    int n[2] = {2, 2}, at[2] = {0, 4};
+    MPI_Request request;
+
+    numbers[0] = numbers[1] = rank + 1;
+    MPI_Igatherv(numbers, 2, MPI_INT, others, n, at, MPI_INT, 0, world, &request); // @start
+    others[2] = 8;
+    if (wrong && rank == 0)
+        others[5] = 8;
+    MPI_Wait(&request, ignore); // @wait
+    expect(others[2] == 8 && (rank > 0 || (others[1] == 1 && others[5] == 2)));
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the receive buffer of MPI_Iscan at @start was changed before MPI_Wait at
+ * @wait [buffer-changed]
+ */
+BUG(check_iscan_written)
+{
+    MPI_Datatype gaps;
+    MPI_Request request;
+
+    MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    numbers[0] = numbers[2] = rank + 1;
+    MPI_Iscan(MPI_IN_PLACE, numbers, 1, MPI_INT, MPI_SUM, world, &request); // @start
+    if (wrong && rank == 0)
+        numbers[0] = 5;
+    MPI_Wait(&request, ignore); // @wait
+    expect(numbers[0] == (rank == 0 ? 1 : 3));
+    MPI_Ibcast(numbers, 1, gaps, 1, world, &request);
+    numbers[1] = 4;
+    MPI_Wait(&request, ignore);
+    expect(numbers[0] == 3 && numbers[1] == 4 && numbers[2] == 2);
+    MPI_Type_free(&gaps);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the receive buffer of MPI_Ineighbor_alltoall at @start was changed before
+ * MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ineighbor_written)
+{
+    int sides[1] = {2}, periodic[1] = {0};
+    MPI_Request request;
+    MPI_Comm line;
+
+    MPI_Cart_create(world, 1, sides, periodic, 0, &line);
+    numbers[0] = numbers[1] = rank + 1;
+    others[0] = others[1] = 9; /* one neighbour is missing */
+    MPI_Ineighbor_alltoall(numbers, 1, MPI_INT, others, 1, MPI_INT, line, &request); // @start
+    if (wrong && rank == 0)
+        others[1] = 3;
+    MPI_Wait(&request, ignore); // @wait
+    expect(others[rank] == 9 && others[1 - rank] == 2 - rank);
+    MPI_Comm_free(&line);
+}

@@ -199,7 +199,24 @@ static bool is_barrier(const coll_call_t *call)
     }
 }
 
-static void on_start(const coll_call_t *call)
+/* Small results of a nonblocking call come into memory of the library first. The vectors of a
+ * persistent one may know its buffers. */
+static void set_apart(coll_call_t *call)
+{
+    void *receive;
+
+    if (call->request == NULL || call->how != COLL_NONBLOCKING)
+        return;
+    receive = check_pending_apart(call->request, call->receive);
+    /* Datatypes may put two buffers with one address in different places. */
+    if (call->send == call->receive &&
+        (call->is_in_place || call->kind->collective == XY_COLL_BCAST))
+        call->send = receive;
+    call->receive = receive;
+}
+
+/* Note a collective that begins, and its buffers. */
+static void on_start(coll_call_t *call)
 {
     coll_call_t mine = *call;
 
@@ -210,6 +227,8 @@ static void on_start(const coll_call_t *call)
         add_inter(call);
     else if (mpi_checks.buffers && call->comm->coll->lows == 0)
         add_buffers(&mine);
+    if (mpi_checks.buffers)
+        set_apart(call);
 }
 
 /* Add a vector that the call must find unchanged until it is complete. */

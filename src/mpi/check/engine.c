@@ -104,13 +104,16 @@ static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 static _Thread_local bool is_part;
 static _Thread_local const void *part_buffer; /* may be MPI_BOTTOM */
 
-static void start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
+static const void *start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
 {
+    const void *buffer = t->buffer;
+
     if (!mpi_checks.buffers)
-        return;
-    check_pending_block(whole->owner, t, whole, is_receive);
+        return buffer;
+    buffer = check_pending_part(whole->owner, t, whole, is_receive);
     is_part = true;
-    part_buffer = t->buffer;
+    part_buffer = buffer;
+    return buffer;
 }
 
 static bool takes_buffer(const void *buffer)

@@ -38,6 +38,8 @@ typedef struct pending {
     uint64_t parts;  /* calls that name one area together, one behind the other */
     uint64_t heap;   /* check_allocations_changes at the start */
     int guard;       /* of the whole pages of a receive buffer (guard.h) */
+    ptrdiff_t apart; /* from a receive buffer to the memory that is used in its place; or 0 */
+    void *memory;    /* to be freed with it */
 } pending_t;
 
 LIST_HEAD(list, pending);
@@ -53,6 +55,7 @@ typedef struct {
     int in_windows;
     int unsettled;    /* receive buffers of collectives and files whose data may still come */
     pending_t *spare; /* one that is free */
+    const mpi_request_t *partial; /* of a buffer that was not kept */
 } ours_t;
 
 static ours_t *ours; /* [ranks] */
@@ -100,8 +103,10 @@ static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
     pending_t *p = o->spare != NULL ? o->spare : xy_malloc(sizeof(*p));
 
     o->spare = NULL;
-    if (p == NULL)
+    if (p == NULL) {
+        o->partial = made->request;
         return NULL;
+    }
     *p = *made;
     p->call = self->call.name;
     p->site = self->call.caller;
@@ -255,6 +260,14 @@ static bool is_gone(const pending_t *p, const mpi_rank_t *self)
            check_allocations_pending(self, &p->area, p->call, p->site);
 }
 
+static bool bring_run(const char *run, size_t length, void *argument)
+{
+    const ptrdiff_t *apart = argument;
+
+    memcpy((char *)(uintptr_t)run, run + *apart, length);
+    return true;
+}
+
 /* An operation is complete; `looks`: has the program changed its bytes? A finding may end the job,
  * so nothing leads to the record before one is reported. */
 static void end(pending_t *p, const mpi_rank_t *self, bool looks)
@@ -275,8 +288,12 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
         check_touch(p, self);
     if (looks && is_gone(p, self))
         looks = false;
-    if (looks && p->is_hashed && (!p->is_receive || p->is_arrived))
+    if (looks && p->is_hashed && (!p->is_receive || p->is_arrived || p->apart != 0))
         check_hash(p, self);
+    if (looks && p->apart != 0)
+        check_area_each(&p->area, bring_run, &p->apart);
+    if (p->request == NULL || p->request->is_done) /* else data may still come */
+        xy_free(p->memory);
     check_guard_end(p->guard);
     mpi_type_release(p->type);
     xy_free(o->spare);
@@ -406,6 +423,84 @@ void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_r
     p->block = block_of(p->area.low);
 }
 
+static bool take_run(const char *run, size_t length, void *argument)
+{
+    const ptrdiff_t *apart = argument;
+
+    memcpy((char *)(uintptr_t)run + *apart, run, length);
+    return true;
+}
+
+/* From the bytes [low, high) to memory of the library, at the same place of a cache line. 0: there
+ * is none. */
+static ptrdiff_t find_apart(const char *low, const char *high, void **memory_p)
+{
+    enum { MOST = 1 << 16, LINE = 64 };
+    char *memory = high - low > MOST ? NULL : xy_malloc((size_t)(high - low) + LINE);
+
+    if (memory == NULL)
+        return 0;
+    *memory_p = memory;
+    memory += ((uintptr_t)low - (uintptr_t)memory) % LINE;
+    return (ptrdiff_t)((uintptr_t)memory - (uintptr_t)low);
+}
+
+/* The bytes that the call leaves as they are keep their values. */
+static void set_apart(ours_t *o, pending_t *p, ptrdiff_t apart)
+{
+    o->unsettled -= is_unsettled(p);
+    p->is_hashed = true;
+    p->hash = check_area_hash(&p->area);
+    p->apart = apart;
+    check_area_each(&p->area, take_run, &p->apart);
+}
+
+static bool can_be_apart(const pending_t *p)
+{
+    return p->guard < 0 && !mpi_is_on_device(p->area.low);
+}
+
+void *check_pending_apart(const mpi_request_t *request, void *buffer)
+{
+    ours_t *o = &ours[request->owner->world];
+    const char *low = NULL, *high = NULL;
+    pending_t *p, *first = NULL; /* it ends last */
+    ptrdiff_t apart;
+
+    LIST_FOREACH(p, chain_of(o, request), with_request)
+    {
+        if (p->request != request || !p->is_receive)
+            continue;
+        if (!can_be_apart(p))
+            return buffer;
+        low = low == NULL || p->area.low < low ? p->area.low : low;
+        high = high == NULL || p->area.high > high ? p->area.high : high;
+        first = p;
+    }
+    if (buffer == NULL || first == NULL || o->partial == request)
+        return buffer;
+    apart = find_apart(low, high, &first->memory);
+    LIST_FOREACH(p, chain_of(o, request), with_request)
+    if (apart != 0 && p->request == request && p->is_receive)
+        set_apart(o, p, apart);
+    return (char *)buffer + apart;
+}
+
+const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
+                               const mpi_request_t *whole, bool is_receive)
+{
+    pending_t *p = start(self, t, whole, is_receive, !is_receive);
+    ptrdiff_t apart;
+
+    if (p == NULL || !is_receive || t->buffer == NULL || !can_be_apart(p) ||
+        strstr(whole->call.name, "eighbor") == NULL) /* others may be freed while they are active */
+        return t->buffer;
+    apart = find_apart(p->area.low, p->area.high, &p->memory);
+    if (apart != 0)
+        set_apart(&ours[self->world], p, apart);
+    return (const char *)t->buffer + apart;
+}
+
 static void arrive(pending_t *p)
 {
     p->is_arrived = true;
@@ -431,7 +526,7 @@ void check_pending_call(const mpi_rank_t *self)
 
 static bool may_arrive(const pending_t *p)
 {
-    return p->is_receive && p->is_hashed && !p->is_arrived;
+    return p->is_receive && p->is_hashed && !p->is_arrived && p->apart == 0;
 }
 
 void check_pending_arrive(mpi_rank_t *rank)
@@ -461,7 +556,7 @@ void check_pending_look(mpi_rank_t *self)
     {
         check_touch(p, self);
         if (p->is_hashed && !check_guard_is_up(p->guard) &&
-            (p->win != NULL || p->is_arrived || !p->request->is_done))
+            (p->win != NULL || p->is_arrived || p->apart != 0 || !p->request->is_done))
             check_hash(p, self);
     }
 }

@@ -22,6 +22,14 @@ void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_
 /* The same for one of the buffers of an operation that has several; `request` NULL: it blocks. */
 void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                          bool is_receive);
+/* The receive buffers of a collective are known: those without a protected page are received into
+ * memory of the library until the program completes the request. `buffer`, or what the call is to
+ * use in its place. */
+void *check_pending_apart(const mpi_request_t *request, void *buffer);
+/* check_pending_block for a message of a request for several; its buffer, as check_pending_apart
+ * returns it. */
+const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
+                               const mpi_request_t *whole, bool is_receive);
 /* The same for counts or displacements. */
 void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request);
 /* A call of `self` receives two of its blocks into the same bytes. */

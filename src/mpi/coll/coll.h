@@ -283,8 +283,8 @@ void coll_flush_deferred(mpi_rank_t *self);
 int coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 /* The check of the buffers of a call before it begins, with --check; its request is NULL where it
- * blocks. NULL: nothing does. Written before ranks run. */
-extern void (*coll_watch)(const coll_call_t *call);
+ * blocks. It may give the call other buffers. NULL: nothing does. Written before ranks run. */
+extern void (*coll_watch)(coll_call_t *call);
 /* The same of the vectors that the program gave to a nonblocking call, before it begins. */
 extern void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
 /* A persistent request for `call`: MPI_Start starts it. */

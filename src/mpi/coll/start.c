@@ -12,7 +12,7 @@
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
 static const coll_engine_ops_t *scheduled;
 
-void (*coll_watch)(const coll_call_t *call);
+void (*coll_watch)(coll_call_t *call);
 void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
 
 void coll_engine_register(const coll_engine_ops_t *engine)

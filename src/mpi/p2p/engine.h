@@ -30,8 +30,9 @@ typedef struct mpi_p2p_engine {
     void (*free)(mpi_request_t *request);
     /* The program has completed the request, or knows that it is complete; may be NULL. */
     void (*finish)(mpi_request_t *request);
-    /* A message of a request for several (multi_request.h) begins; may be NULL. */
-    void (*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
+    /* A message of a request for several (multi_request.h) begins: the buffer that it is to use,
+     * that of `t` if it sends; may be NULL. */
+    const void *(*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
     /* Between workers and processes; may be NULL. On the worker of the receiver: is there a receive
      * for a message that has met none? */
     bool (*expects)(const mpi_rank_t *to, const xy_envelope_t *envelope);

@@ -107,33 +107,35 @@ static int started(mpi_multi_request_t *multi, mpi_request_t *part)
     return MPI_SUCCESS;
 }
 
-/* The program sees the buffers of the messages, but for the copy. */
-static void show(const mpi_multi_request_t *multi, const mpi_transfer_t *t, bool is_receive)
+/* The message, with the buffer that it is to use. The program sees those of all messages, but for
+ * the copy. */
+static mpi_transfer_t show(const mpi_multi_request_t *multi, mpi_transfer_t *t, bool is_receive)
 {
+    mpi_transfer_t shown;
+
+    t->comm = multi->comm;
+    shown = *t;
     if (mpi_p2p_engine != NULL && mpi_p2p_engine->part != NULL && t->peer != MPI_PROC_NULL &&
         (multi->copy == NULL || t->buffer != multi->copy))
-        mpi_p2p_engine->part(multi->whole, t, is_receive);
+        shown.buffer = mpi_p2p_engine->part(multi->whole, t, is_receive);
+    return shown;
 }
 
 int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t)
 {
+    mpi_transfer_t shown = show(multi, t, true);
     mpi_request_t *part;
-    int error;
+    int error = mpi_irecv(multi->whole->owner, &shown, &part);
 
-    t->comm = multi->comm;
-    show(multi, t, true);
-    error = mpi_irecv(multi->whole->owner, t, &part);
     return error != MPI_SUCCESS ? error : started(multi, part);
 }
 
 int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t)
 {
+    mpi_transfer_t shown = show(multi, t, false);
     mpi_request_t *part;
-    int error;
+    int error = mpi_isend(multi->whole->owner, &shown, &part);
 
-    t->comm = multi->comm;
-    show(multi, t, false);
-    error = mpi_isend(multi->whole->owner, t, &part);
     return error != MPI_SUCCESS ? error : started(multi, part);
 }
 
