@@ -1,156 +1,292 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks do not overlap, so the C library's search tree finds the one that has an address: a byte
- * compares equal to the block around it.
- *
  * Freed blocks wait in a queue before the C library gets them back. Until then no other block has
  * their addresses, and a buffer in one of them is certainly freed.
+ *
+ * The C library gives each thread a heap of its own, of 64 MiB at a multiple of 64 MiB. So threads
+ * seldom meet where each such part of the addresses has a lock.
  */
 #include "mpi/check/allocations.h"
 
 #include <malloc.h>
-#include <search.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "mpi/check/check.h"
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
+#include "mpi/check/span.h"
 
-enum { QUEUE = 4096, QUEUED_BYTES = 32 << 20, KEPT_BYTES = 1 << 20 };
+enum { PARTS = 16, PART_BITS = 26, SPREAD = PARTS }; /* SPREAD: of blocks in several parts */
+enum { CELL_BITS = 7, CELLS = 2048 };                /* of the addresses of small blocks */
+enum { QUEUE = 2048, QUEUED_BYTES = 8 << 20, KEPT_BYTES = 1 << 20, AT_ONCE = 4 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *tree; /* of check_block_t */
-static _Atomic uint64_t changes;
+typedef struct known {
+    check_span_t span; /* first */
+    check_block_t block;
+    struct known *next; /* of a cell, or of those that are free */
+} known_t;
+
+/* Blocks do not overlap. Small ones, of which there are many, are in the list of the cell that they
+ * begin in, others in a tree. */
 static struct {
-    void *blocks[QUEUE];
+    _Alignas(64) pthread_mutex_t lock;
+    known_t *cells[CELLS]; /* [number of the cell % CELLS] */
+    check_spans_t spans;   /* of known_t */
+    known_t *spare;
+    void *queue[QUEUE];
     size_t first, count, bytes;
-} queue;
+} parts[PARTS + 1] = {[0 ... PARTS] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static int compare(const void *a, const void *b)
-{
-    const check_block_t *x = a, *y = b;
-
-    return x->high <= y->low ? -1 : x->low >= y->high ? 1 : 0;
-}
+static _Atomic uint64_t changes;
+static _Atomic bool has_spread;
 
 uint64_t check_allocations_changes(void)
 {
     return atomic_load_explicit(&changes, memory_order_relaxed);
 }
 
-static check_block_t *find(const void *address)
+static int part_of(const char *address)
 {
-    check_block_t key = {.low = address, .high = (const char *)address + 1};
-    check_block_t **found = tfind(&key, &tree, compare);
-
-    return found != NULL ? *found : NULL;
+    return (int)(xy_hash_u64((uintptr_t)address >> PART_BITS) % PARTS);
 }
 
-static void forget(check_block_t *block)
+/* Where a block is. */
+static int part_of_block(const char *low, const char *high)
 {
-    tdelete(block, &tree, compare);
-    xy_free(block);
+    return (uintptr_t)low >> PART_BITS == (uintptr_t)(high - 1) >> PART_BITS ? part_of(low)
+                                                                             : SPREAD;
+}
+
+static bool is_small(const char *low, const char *high)
+{
+    return high - low <= 1 << CELL_BITS;
+}
+
+/* The list of small blocks that begin there. */
+static known_t **cell_of(int part, const char *low)
+{
+    return &parts[part].cells[((uintptr_t)low >> CELL_BITS) % CELLS];
+}
+
+/* A small block begins in the cell of the byte or in the one before. */
+static known_t *find_small(int part, const char *low, const char *high)
+{
+    uintptr_t cell = (uintptr_t)low >> CELL_BITS, end = ((uintptr_t)(high - 1) >> CELL_BITS) + 1;
+
+    for (uintptr_t i = cell - 1; i < end && i - cell + 1 < CELLS; i++)
+        for (known_t *k = parts[part].cells[i % CELLS]; k != NULL; k = k->next)
+            if (k->block.low < high && k->block.high > low)
+                return k;
+    return NULL;
+}
+
+/* A block of the part with a byte of the range; with its lock held. */
+static known_t *find(int part, const char *low, const char *high)
+{
+    known_t *small = find_small(part, low, high);
+
+    return small != NULL ? small : (known_t *)check_spans_find(parts[part].spans, low, high);
+}
+
+/* With the lock held. */
+static void insert(int part, known_t *known)
+{
+    known_t **cell = cell_of(part, known->block.low);
+
+    if (!is_small(known->block.low, known->block.high)) {
+        known->span = (check_span_t){.low = known->block.low, .high = known->block.high};
+        check_spans_add(&parts[part].spans, &known->span);
+        return;
+    }
+    known->next = *cell;
+    *cell = known;
+}
+
+/* With the lock held. */
+static void forget(int part, known_t *known)
+{
+    known_t **link = cell_of(part, known->block.low);
+
+    if (!is_small(known->block.low, known->block.high)) {
+        check_spans_remove(&parts[part].spans, &known->span);
+    } else {
+        while (*link != known)
+            link = &(*link)->next;
+        *link = known->next;
+    }
+    known->next = parts[part].spare;
+    parts[part].spare = known;
+}
+
+/* The C library has freed blocks of this range by itself. */
+static void forget_range(int part, const char *low, const char *high)
+{
+    known_t *known;
+
+    pthread_mutex_lock(&parts[part].lock);
+    while ((known = find(part, low, high)) != NULL)
+        forget(part, known);
+    pthread_mutex_unlock(&parts[part].lock);
+}
+
+static known_t *new_known(int part)
+{
+    known_t *known = parts[part].spare;
+
+    if (known == NULL)
+        return xy_malloc(sizeof(*known));
+    parts[part].spare = known->next;
+    return known;
 }
 
 void check_allocations_add(void *memory, size_t size, const void *site)
 {
-    check_block_t *block = memory != NULL ? xy_malloc(sizeof(*block)) : NULL, **there;
+    const char *low = memory, *high = low + (size > 0 ? size : 1);
+    int part = part_of_block(low, high);
+    known_t *known;
 
-    if (block == NULL)
+    if (memory == NULL)
         return;
-    *block = (check_block_t){.low = memory,
-                             .high = (const char *)memory + (size > 0 ? size : 1),
-                             .size = size,
-                             .usable = malloc_usable_size(memory),
-                             .allocated = site};
-    pthread_mutex_lock(&lock);
-    block->number = ++changes;
-    while ((there = tfind(block, &tree, compare)) != NULL)
-        forget(*there); /* the C library has freed it by itself */
-    if (tsearch(block, &tree, compare) == NULL)
-        xy_free(block);
-    pthread_mutex_unlock(&lock);
+    for (int other = 0; part == SPREAD && other < PARTS; other++)
+        forget_range(other, low, high);
+    if (part == SPREAD)
+        has_spread = true;
+    else if (has_spread)
+        forget_range(SPREAD, low, high);
+    pthread_mutex_lock(&parts[part].lock);
+    while ((known = find(part, low, high)) != NULL)
+        forget(part, known);
+    known = new_known(part);
+    if (known != NULL) {
+        known->block = (check_block_t){.low = low,
+                                       .high = high,
+                                       .size = size,
+                                       .usable = malloc_usable_size(memory),
+                                       .allocated = site,
+                                       .number = ++changes};
+        insert(part, known);
+    }
+    pthread_mutex_unlock(&parts[part].lock);
+}
+
+/* The block that begins there; its part is locked then. NULL: none does. */
+static known_t *lock_block(const void *memory, int *part_p)
+{
+    const char *low = memory;
+
+    for (int i = 0; i < 1 + has_spread; i++) {
+        int part = i == 0 ? part_of(low) : SPREAD;
+        known_t *known;
+
+        pthread_mutex_lock(&parts[part].lock);
+        known = find(part, low, low + 1);
+        *part_p = part;
+        if (known != NULL && known->block.low == low)
+            return known;
+        pthread_mutex_unlock(&parts[part].lock);
+    }
+    return NULL;
 }
 
 bool check_allocations_remove(const void *memory)
 {
-    check_block_t *block;
+    int part;
+    known_t *known = lock_block(memory, &part);
+    bool is_used = known != NULL && known->block.freed == NULL;
 
-    pthread_mutex_lock(&lock);
     changes++;
-    block = find(memory);
-    if (block != NULL && block->low == memory && block->freed == NULL)
-        forget(block);
-    else
-        block = NULL;
-    pthread_mutex_unlock(&lock);
-    return block != NULL;
+    if (is_used)
+        forget(part, known);
+    if (known != NULL)
+        pthread_mutex_unlock(&parts[part].lock);
+    return is_used;
 }
 
 /* The oldest block of the queue, which nobody knows any more; or NULL. With the lock held. */
-static void *take_oldest(void)
+static void *take_oldest(int part)
 {
-    void *memory = queue.blocks[queue.first];
-    check_block_t *block = find(memory);
+    char *memory = parts[part].queue[parts[part].first];
+    known_t *known = find(part, memory, memory + 1);
 
-    queue.first = (queue.first + 1) % QUEUE;
-    queue.count--;
-    if (block == NULL)
+    parts[part].first = (parts[part].first + 1) % QUEUE;
+    parts[part].count--;
+    if (known == NULL)
         return NULL;
-    queue.bytes -= block->usable;
-    forget(block);
+    parts[part].bytes -= known->block.usable;
+    forget(part, known);
     return memory;
+}
+
+/* Free it later, and the oldest ones, which are in `old`, now. With the lock held. */
+static void queue(int part, known_t *known, void *old[AT_ONCE])
+{
+    for (int i = 0; i < AT_ONCE; i++)
+        old[i] = parts[part].count == QUEUE ||
+                         (parts[part].count > 0 && parts[part].bytes > QUEUED_BYTES)
+                     ? take_oldest(part)
+                     : NULL;
+    parts[part].queue[(parts[part].first + parts[part].count++) % QUEUE] =
+        (void *)(uintptr_t)known->block.low;
+    parts[part].bytes += known->block.usable;
 }
 
 bool check_allocations_free(const void *memory, const void *site)
 {
-    check_block_t *block;
-    bool waits;
+    void *old[AT_ONCE] = {NULL}, *twice = NULL;
+    int part;
+    known_t *known = lock_block(memory, &part);
+    bool waits = false;
 
-    pthread_mutex_lock(&lock);
     changes++;
-    block = find(memory);
-    if (block != NULL && block->low == memory && block->freed != NULL) {
+    if (known == NULL)
+        return false;
+    if (known->block.freed != NULL) {
         /* Freed twice: the C library is to notice, when the caller frees it. */
-        queue.bytes -= block->usable;
-        forget(block);
-        block = NULL;
-        free((void *)(uintptr_t)memory);
+        parts[part].bytes -= known->block.usable;
+        twice = (void *)(uintptr_t)memory;
+    } else if (known->block.usable <= KEPT_BYTES &&
+               malloc_usable_size((void *)(uintptr_t)memory) == known->block.usable) {
+        known->block.freed = site;
+        queue(part, known, old);
+        waits = true;
     }
-    waits = block != NULL && block->low == memory && block->freed == NULL &&
-            block->usable <= KEPT_BYTES &&
-            malloc_usable_size((void *)(uintptr_t)memory) == block->usable;
-    if (waits) {
-        while (queue.count == QUEUE || (queue.count > 0 && queue.bytes > QUEUED_BYTES))
-            free(take_oldest());
-        block->freed = site;
-        queue.blocks[(queue.first + queue.count++) % QUEUE] = (void *)(uintptr_t)memory;
-        queue.bytes += block->usable;
-    } else if (block != NULL && block->low == memory && block->freed == NULL) {
-        forget(block);
-    }
-    pthread_mutex_unlock(&lock);
+    if (!waits)
+        forget(part, known);
+    pthread_mutex_unlock(&parts[part].lock);
+    for (int i = 0; i < AT_ONCE; i++)
+        free(old[i]);
+    free(twice);
     return waits;
+}
+
+/* A copy of the block of a part that has a byte of the range. False: the part has none. */
+static bool find_in_part(int part, const char *low, const char *high, check_block_t *block)
+{
+    known_t *known;
+
+    pthread_mutex_lock(&parts[part].lock);
+    known = find(part, low, high);
+    if (known != NULL && known->block.freed == NULL &&
+        malloc_usable_size((void *)(uintptr_t)known->block.low) != known->block.usable) {
+        forget(part, known); /* the C library has resized or freed it by itself */
+        known = NULL;
+    }
+    if (known != NULL)
+        *block = known->block;
+    pthread_mutex_unlock(&parts[part].lock);
+    return known != NULL;
 }
 
 /* The block that has a byte of the range. */
 static bool find_in(const char *low, const char *high, check_block_t *block)
 {
-    check_block_t key = {.low = low, .high = high}, **place, *found;
+    int first = part_of(low), last = part_of(high - 1);
 
-    pthread_mutex_lock(&lock);
-    place = tfind(&key, &tree, compare);
-    found = place != NULL ? *place : NULL;
-    if (found != NULL && found->freed == NULL &&
-        malloc_usable_size((void *)(uintptr_t)found->low) != found->usable) {
-        forget(found); /* the C library has resized or freed it by itself */
-        found = NULL;
-    }
-    if (found != NULL)
-        *block = *found;
-    pthread_mutex_unlock(&lock);
-    return found != NULL;
+    return find_in_part(first, low, high, block) ||
+           (last != first && find_in_part(last, low, high, block)) ||
+           (has_spread && find_in_part(SPREAD, low, high, block));
 }
 
 bool check_allocations_find(const void *address, check_block_t *block)
@@ -375,18 +511,19 @@ static bool look_at(const char *run, size_t length, void *argument)
            report_variable(look, run, length);
 }
 
-void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
+bool check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
                             bool is_heap_only)
 {
     look_t look = {
         .self = self, .area = area, .is_receive = is_receive, .is_heap_only = is_heap_only};
 
     if (!is_heap_only && report_left(self, area, self->call.name, self->call.caller))
-        return;
+        return false;
     if (area->low != area->buffer && !check_allocations_find(area->buffer, &look.first))
         look.first = (check_block_t){0};
     if (area->type->layout.blocks <= 1) /* an array, perhaps with gaps */
         look_at(area->low, (size_t)(area->high - area->low), &look);
     else /* each part may lie in a variable of its own */
         check_area_each(area, look_at, &look);
+    return area->low >= look.block.low && area->high <= look.block.high;
 }

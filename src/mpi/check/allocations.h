@@ -30,8 +30,8 @@ bool check_allocations_find(const void *address, check_block_t *block);
 uint64_t check_allocations_changes(void);
 
 /* `self` uses a buffer: report one that is too small or freed. `is_heap_only`: if it is not in the
- * heap, it is right. */
-void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
+ * heap, it is right. Is all of it in one block of the heap? */
+bool check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
                             bool is_heap_only);
 
 /* The same at the end of an operation that `call` has begun: true if the buffer was freed, which is

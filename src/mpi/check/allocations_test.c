@@ -98,9 +98,35 @@ static void test_large(void **state)
     assert_false(check_allocations_free(sites, &sites[1])); /* no block */
 }
 
+/* A block may reach into several of the parts that have a lock each. */
+static void test_spread(void **state)
+{
+    const size_t size = (size_t)150 << 20, step = (size_t)10 << 20;
+    char *memory = malloc(size), *small = malloc(10);
+    check_block_t block;
+
+    (void)state;
+    assert_non_null(memory);
+    assert_non_null(small);
+    check_allocations_add(memory, size, &sites[0]);
+    check_allocations_add(small, 10, &sites[1]);
+    for (size_t at = 0; at < size; at += step) {
+        assert_true(check_allocations_find(memory + at, &block));
+        assert_ptr_equal(block.low, memory);
+    }
+    assert_true(check_allocations_find(small + 9, &block));
+    assert_ptr_equal(block.low, small);
+    assert_true(check_allocations_remove(memory));
+    assert_false(check_allocations_find(memory + step, &block));
+    assert_true(check_allocations_remove(small));
+    free(memory);
+    free(small);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_spread)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

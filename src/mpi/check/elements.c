@@ -395,19 +395,20 @@ static void report(const mpi_rank_t *self, const check_area_t *area, const match
 
 /* Does a variable of the caller, or a global one, contradict the datatype? `global`: room for that.
  */
-static match_t find_contradiction(const scope_t *scope, const check_area_t *area,
+static match_t find_contradiction(const scope_t *scope, const check_area_t *area, bool is_in_heap,
                                   mpi_typed_t *global)
 {
     match_t m = find_other(scope, area), around;
     const char *low;
 
-    if ((m.variable != NULL && m.other == NULL) || !mpi_caller_global(area->buffer, global, &low))
+    if ((m.variable != NULL && m.other == NULL) || is_in_heap ||
+        !mpi_caller_global(area->buffer, global, &low))
         return m;
     around = match(area, global, low);
     return m.variable == NULL || around.other == NULL ? around : m;
 }
 
-void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
+void check_elements_look(const mpi_rank_t *self, const check_area_t *area, bool is_in_heap)
 {
     mpi_typed_t global;
     scope_t scope;
@@ -416,10 +417,10 @@ void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
     if (area->type->signature == XMPI_SIGNATURE_ANY || area->buffer == NULL)
         return;
     scope = scope_of(self, false);
-    m = find_contradiction(&scope, area, &global);
+    m = find_contradiction(&scope, area, is_in_heap, &global);
     if (m.other != NULL && !scope.is_exact) {
         scope = scope_of(self, true);
-        m = find_contradiction(&scope, area, &global);
+        m = find_contradiction(&scope, area, is_in_heap, &global);
     }
     if (m.other != NULL)
         report(self, area, &m);

@@ -14,7 +14,8 @@ bool check_elements_local(const mpi_rank_t *self, const char *address, size_t le
                           mpi_variable_t *variable);
 /* Is it an address on the stack of a function that has returned? */
 bool check_elements_left(const mpi_rank_t *self, const char *address);
-/* `self` uses a buffer: report one whose variable has elements of another type. */
-void check_elements_look(const mpi_rank_t *self, const check_area_t *area);
+/* `self` uses a buffer: report one whose variable has elements of another type. What is in the heap
+ * is in no variable. */
+void check_elements_look(const mpi_rank_t *self, const check_area_t *area, bool is_in_heap);
 
 #endif

@@ -359,16 +359,17 @@ void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool
     seen_t *before = &seen[self->world][xy_hash_u64(which) % SEEN];
     uint64_t changes = check_allocations_changes();
     bool is_same = before->site == self->call.caller && before->low == area->low &&
-                   before->high == area->high && before->type == area->type;
+                   before->high == area->high && before->type == area->type,
+         is_in_heap;
 
     if (is_same && before->changes == changes)
         return;
     *before = (seen_t){self->call.caller, area->low, area->high, area->type, changes};
-    check_allocations_look(self, area, is_receive, is_same);
+    is_in_heap = check_allocations_look(self, area, is_receive, is_same);
     if (is_same)
         return;
-    check_elements_look(self, area);
-    if (is_receive)
+    check_elements_look(self, area, is_in_heap);
+    if (is_receive && !is_in_heap)
         check_read_only_look(self, area);
 }
 

@@ -119,3 +119,12 @@ bool check_spans_each(check_spans_t spans, const char *low, const char *high, ch
     }
     return true;
 }
+
+check_span_t *check_spans_find(check_spans_t spans, const char *low, const char *high)
+{
+    check_span_t *s = spans;
+
+    while (s != NULL && (s->low >= high || s->high <= low))
+        s = s->low >= high ? s->left : s->right;
+    return s;
+}

@@ -37,4 +37,7 @@ typedef bool (*check_span_fn)(check_span_t *span, void *argument);
 bool check_spans_each(check_spans_t spans, const char *low, const char *high, check_span_fn visit,
                       void *argument);
 
+/* One that has a byte in [low, high), of spans that do not overlap; NULL: there is none. */
+check_span_t *check_spans_find(check_spans_t spans, const char *low, const char *high);
+
 #endif

@@ -89,7 +89,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
         {"buffer-freed", true, false, "a buffer lies in freed memory",
          .rule = "A buffer must stay allocated until its operation is complete.",
          .cure = "Free the block after the call, or after the completion of its request.",
-         .limits = "Blocks of more than 1 MiB, and blocks freed before the last 4096 or 32 MiB, "
+         .limits = "Blocks of more than 1 MiB, and blocks freed before the last 2048 or 8 MiB, "
                    "are not recognised; of stacks, those of the rank's first thread are.",
          .example = "check_freed_send"},
     [XMPI_FINDING_BUFFER_READ_ONLY] =
