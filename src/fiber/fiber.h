@@ -158,6 +158,10 @@ void xy_fiber_sleep(double seconds);
 /* End the running fiber; does not return. */
 void xy_fiber_exit(void) __attribute__((noreturn));
 
+/* Continue a parked fiber from any stack, for good: in a copy of a process that has crashed.
+ * Returns if the fiber has not run yet. */
+void xy_fiber_jump(xy_fiber_t *fiber);
+
 /* The bounds of its stack. */
 void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
 /* Is it an address in the stack of a fiber of the calling worker? Never on a thread that is none.

@@ -249,6 +249,14 @@ static __attribute__((noinline)) void go(xy_worker_t *w, xy_fiber_t *from, xy_fi
     arrive(w, fake);
 }
 
+void xy_fiber_jump(xy_fiber_t *fiber)
+{
+    void *here;
+
+    if (fiber->context != NULL)
+        fiber_switch(&here, fiber->context);
+}
+
 static void __attribute__((noinline)) finish(xy_pool_t *pool)
 {
     if (atomic_exchange(&pool->is_stopping, true))

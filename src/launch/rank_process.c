@@ -172,6 +172,14 @@ static const char *call_of(const process_t *self, const void **site_p)
     return rank->call.name;
 }
 
+static void visit(const process_t *self, void (*function)(void))
+{
+    mpi_rank_t *rank = mpi_rank_of(self);
+
+    if (rank != NULL && mpi_job->clock != NULL)
+        mpi_job->clock->visit(rank, function);
+}
+
 static bool is_guarded(const void *address, bool is_child, const void *(*find_site)(void *),
                        void *context)
 {
@@ -243,6 +251,7 @@ static __attribute__((constructor)) void set_runtime(void)
         .current = current,
         .owner_of_fault = owner_of_fault,
         .call_of = call_of,
+        .visit = visit,
         .is_guarded = is_guarded,
         .guards_allow = guards_allow,
         .note_crash = mpi_finish_note_crash,

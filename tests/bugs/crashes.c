@@ -118,10 +118,12 @@ BUG(received_nowhere)
         MPI_Recv(wrong ? (int *)64 : others, 1, MPI_INT, 0, 0, world, ignore); // @here
 }
 
-/* In virtual time no rank's own stack is at work there.
+/* In virtual time another stack is at work there.
  * options: --virtual core:2 --compute none
  * code: 139
- * says: rank 1: segmentation fault (address *) in MPI_Recv, at @here */
+ * says: rank 1: segmentation fault (address *) in MPI_Recv, at @here
+ * says:   received_nowhere_virtual at @here
+ * says:   main at main.c:* */
 BUG(received_nowhere_virtual)
 {
     if (rank == 0)

@@ -37,6 +37,9 @@ typedef struct mpi_clock {
     /* `self` looked for something that has not happened yet (MPI_Test, MPI_Iprobe, sched_yield):
      * that took some time, in which others run. */
     void (*look)(mpi_rank_t *self);
+    /* In a copy of a process that has crashed: call a function that does not return on the stack of
+     * a rank that waits. Returns if it does not. */
+    void (*visit)(mpi_rank_t *rank, void (*function)(void));
 } mpi_clock_t;
 
 /* A look that found nothing: other ranks run. */

@@ -22,12 +22,25 @@ static void run(void *owner, int32_t proc)
     xy_fiber_park();
 }
 
+static void (*visitor)(void); /* of the rank that continues; or NULL */
+
 static void await_turn(mpi_rank_t *self)
 {
     virtual_rank_t *rank = &virtual.ranks[self->world];
 
-    while (!rank->has_turn)
+    while (!rank->has_turn) {
         xy_fiber_park();
+        if (__builtin_expect(visitor != NULL, 0))
+            visitor();
+    }
+}
+
+static void visit(mpi_rank_t *rank, void (*function)(void))
+{
+    if (virtual.ranks[rank->world].has_turn)
+        return;
+    visitor = function;
+    xy_fiber_jump(rank->fiber);
 }
 
 void virtual_give_way(mpi_rank_t *self)
@@ -225,7 +238,8 @@ static const mpi_clock_t virtual_clock = {.begin = begin_rank,
                                           .peek = peek,
                                           .tick = 1e-9,
                                           .sleep = rest,
-                                          .look = virtual_look};
+                                          .look = virtual_look,
+                                          .visit = visit};
 
 /* ---- Ranks that begin while the job runs ---- */
 

@@ -115,8 +115,9 @@ static struct {
     const void *pc, *caller; /* of the runtime's call that the process is in, or NULL */
     void *frames[FRAMES_MOST];
     int count;
-    bool shows_own; /* there is no process: functions of this library are shown */
-    int out;        /* where the lines go */
+    bool shows_own;         /* there is no process: functions of this library are shown */
+    const process_t *other; /* its stack may have the frames, if this one has none; or NULL */
+    int out;                /* where the lines go */
     char offsets[FRAMES_MOST][24];
     char *arguments[2 * FRAMES_MOST + 3];
 } copy;
@@ -212,8 +213,11 @@ static void drop_handler(void)
         }
 }
 
-/* Choose the frames to print: on another stack none is of the program, so the line of its call is
- * shown, and without a call the functions of this library. */
+static void describe_visited(void);
+
+/* Choose the frames to print: on another stack none is of the program. Then those of the process's
+ * own stack are shown, or the line of its call, and without a call the functions of this library.
+ */
 static void choose_frames(void)
 {
     place_t place;
@@ -222,6 +226,12 @@ static void choose_frames(void)
     for (int i = 0; i < copy.count; i++)
         if (locate((const char *)copy.frames[i] - (copy.frames[i] != copy.pc), &place))
             return;
+    if (copy.other != NULL) {
+        const process_t *other = copy.other;
+
+        copy.other = NULL;
+        process_runtime.visit(other, describe_visited);
+    }
     if (copy.caller == NULL) {
         copy.shows_own = true;
         return;
@@ -292,6 +302,34 @@ const char *process_crash_runtime_call(const void **site_p)
                : NULL;
 }
 
+static void take_found(void)
+{
+    copy.count = found->count;
+    memcpy(copy.frames, found->frames, (size_t)copy.count * sizeof(copy.frames[0]));
+}
+
+static void unwind(void)
+{
+    found->count = 0;
+    unwinder.backtrace(note_frame, NULL);
+    take_found();
+}
+
+static void describe(void) __attribute__((noreturn));
+static void describe(void)
+{
+    put_places();
+    read_lines();
+    syscall(SYS_exit_group, 1);
+    __builtin_unreachable();
+}
+
+static void describe_visited(void)
+{
+    unwind();
+    describe();
+}
+
 static void run_copy(const void *pc, bool is_deep, int out) __attribute__((noreturn));
 /* In the copy of the crashed process: unwind the stack, print the addresses, and become the reader
  * of lines. */
@@ -300,22 +338,18 @@ static void run_copy(const void *pc, bool is_deep, int out)
     copy.caller = NULL;
     process_crash_runtime_call(&copy.caller);
     copy.shows_own = current() == NULL && process_self == NULL;
+    copy.other = is_deep && process_runtime.visit != NULL ? current() : NULL;
     process_forget();
     copy.pc = pc;
     copy.out = out;
-    if (is_deep && found != NULL) {
-        found->count = 0;
-        unwinder.backtrace(note_frame, NULL);
-    }
-    copy.count = found != NULL ? found->count : 0;
-    if (copy.count > 0)
-        memcpy(copy.frames, found->frames, (size_t)copy.count * sizeof(copy.frames[0]));
-    else
+    copy.count = 0;
+    if (is_deep && found != NULL)
+        unwind();
+    else if (found != NULL) /* by the copy before */
+        take_found();
+    if (copy.count == 0)
         copy.frames[copy.count++] = (void *)(uintptr_t)pc;
-    put_places();
-    read_lines();
-    syscall(SYS_exit_group, 1);
-    __builtin_unreachable();
+    describe();
 }
 
 /* ---- In the job ---- */

@@ -86,6 +86,9 @@ typedef struct {
     /* The name of the runtime's call that `self` is in, with the address behind it in the program;
      * or NULL. */
     const char *(*call_of)(const process_t *self, const void **site_p);
+    /* In a copy of the job: the calling thread works for `self` on another stack; call a function
+     * that does not return on that of `self`. Returns if that is not possible. */
+    void (*visit)(const process_t *self, void (*function)(void));
     /* Was the address protected by the runtime, which has now made it accessible? Stores and loads
      * to it fault from the call of `begin` on, unless the program handles faults itself. */
     bool (*is_guarded)(const void *address, bool is_child, const void *(*find_site)(void *),
