@@ -68,6 +68,8 @@ BUG(type_near)
         MPI_Wait(&request, ignore);
 }
 
+static _Alignas(16) char structs[64]; /* characters may be anything */
+
 /* code: 0
  * says: rank 1: MPI_Recv at @recv receives (2 MPI_INT, MPI_FLOAT); rank 0 sent
  * (2 MPI_INT, MPI_DOUBLE) with tag 4 at @send */
@@ -77,9 +79,9 @@ BUG(type_struct)
     MPI_Datatype other = make_struct(MPI_INT, wrong ? MPI_FLOAT : MPI_DOUBLE);
 
     if (rank == 0)
-        MPI_Send(numbers, 1, right, 1, 4, world); // @send
+        MPI_Send(structs, 1, right, 1, 4, world); // @send
     else
-        MPI_Recv(others, 2, other, 0, 4, world, ignore); // @recv
+        MPI_Recv(structs, 2, other, 0, 4, world, ignore); // @recv
     MPI_Type_free(&right);
     MPI_Type_free(&other);
 }
@@ -95,7 +97,7 @@ BUG(type_beyond_prefix)
     if (rank == 0)
         MPI_Send(numbers, wrong ? 4 : 2, MPI_INT, 1, 4, world); // @send
     else
-        MPI_Recv(others, 1, type, 0, 4, world, ignore); // @recv
+        MPI_Recv(structs, 1, type, 0, 4, world, ignore); // @recv
     MPI_Type_free(&type);
 }
 
