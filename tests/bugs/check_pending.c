@@ -554,6 +554,31 @@ BUG(check_ialltoallw_count)
     at[0]--;
 }
 
+/* The library has a copy of a vector that the right program frees; its memory is used again.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Recv at @receive receives into memory that MPI_Ialltoallv at @start
+ * sends from, which is not complete; they have byte 0 of its buffer in common [buffer-overlap]
+ */
+BUG(check_vector_received)
+{
+    int *n = malloc(32 * sizeof(int)), at[2] = {0, 1}, *next = n;
+    MPI_Request request;
+
+    n[0] = n[1] = 1;
+    MPI_Ialltoallv(numbers, n, at, MPI_INT, others, n, at, MPI_INT, world, &request); // @start
+    for (int i = 0; i < 10000 && !wrong && (i == 0 || next != n); i++) {
+        free(next);
+        next = malloc(32 * sizeof(int));
+    }
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 0, world);
+    else
+        MPI_Recv(next, 1, MPI_INT, 0, 0, world, ignore); // @receive
+    MPI_Wait(&request, ignore);
+    free(next);
+}
+
 /* ---- Small results, which have no page of their own ---- */
 
 /* The results of the right program have come. */

@@ -326,6 +326,7 @@ void check_pending_forget(const mpi_request_t *request)
 /* A search for a pending operation that uses some of these bytes, where one of the two receives.
  * Blocks of one call are compared if one is sent from, the other received into. */
 typedef struct {
+    const mpi_rank_t *self;
     const mpi_request_t *request;
     const check_area_t *area;
     bool is_receive;
@@ -339,7 +340,7 @@ static bool meets(check_span_t *span, void *argument)
     bool is_same_call = s->request != NULL && p->request == s->request;
 
     if ((is_same_call ? s->is_receive != p->is_receive : s->is_receive || p->is_receive) &&
-        check_area_overlaps(&p->area, s->area))
+        check_area_overlaps(&p->area, s->area) && !(p->is_vector && is_gone(p, s->self)))
         s->found = p;
     return s->found == NULL;
 }
@@ -347,7 +348,8 @@ static bool meets(check_span_t *span, void *argument)
 static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t *request,
                                      const check_area_t *area, check_use_t use)
 {
-    search_t search = {.request = request, .area = area, .is_receive = use != CHECK_USE_ORIGIN};
+    search_t search = {
+        .self = self, .request = request, .area = area, .is_receive = use != CHECK_USE_ORIGIN};
 
     check_spans_each(ours[self->world].spans, area->low, area->high, meets, &search);
     return search.found;
