@@ -48,7 +48,7 @@ static void load_lapack(void)
 
 static double *make(int n)
 {
-    double *a = malloc(((size_t)n * (size_t)n + 1) * sizeof(*a));
+    double *a = calloc((size_t)n * (size_t)n + 1, sizeof(*a));
 
     if (a == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
