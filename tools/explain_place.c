@@ -56,7 +56,7 @@ static uint32_t level_between(const xy_target_t *t, uint32_t a, uint32_t b)
 {
     uint32_t x, y;
 
-    if (t->dimensions > 0)
+    if (t->grid.dimensions > 0)
         return (uint32_t)xy_target_hops(t, a, b);
     x = t->node_of[a];
     y = t->node_of[b];
@@ -72,11 +72,11 @@ static uint32_t count_levels(const xy_target_t *t)
 {
     uint32_t sum = 1;
 
-    if (t->dimensions == 0)
+    if (t->grid.dimensions == 0)
         return t->depth;
-    for (int d = 0; d < t->dimensions; d++)
-        sum += t->size[d];
-    return sum;
+    for (uint32_t d = 0; d < t->grid.dimensions; d++)
+        sum += t->grid.size[d];
+    return sum + 2 * XY_MACHINE_DEPTH_MAX;
 }
 
 /* "core", "node", ...: what the messages of a level stay within. The level of the target is that of
@@ -86,7 +86,7 @@ static const char *level_name(const question_t *q, uint32_t level, char buffer[3
     const xy_target_t *t = q->target;
     uint32_t node = t->node_of[0], object;
 
-    if (t->dimensions > 0) {
+    if (t->grid.dimensions > 0) {
         snprintf(buffer, 32, level == 1 ? "%u link" : "%u links", level);
         return buffer;
     }
@@ -196,7 +196,7 @@ static void print_levels(const question_t *q, const level_t *levels)
         bytes += levels[l].bytes;
     printf("\n%-14s %12s %7s %12s %12s %7s\n", "within", "bytes", "", "hop-bytes", "weighted", "");
     for (uint32_t l = 0; l < count_levels(q->target); l++)
-        if (levels[l].bytes > 0 || (q->target->dimensions == 0 && l > 0))
+        if (levels[l].bytes > 0 || (q->target->grid.dimensions == 0 && l > 0))
             printf("%-14s %12.6g %5.1f %% %12.6g %12.6g %5.1f %%\n", level_name(q, l, name),
                    levels[l].bytes, share(levels[l].bytes, bytes), levels[l].hop_bytes,
                    levels[l].weighted, share(levels[l].weighted, q->place->cost.weighted));

@@ -295,6 +295,8 @@ uint32_t xy_grid_cells(const xy_grid_t *g);
 void xy_grid_route(const xy_grid_t *g, uint32_t owner, uint32_t from, uint32_t to, xy_wire_fn fn,
                    void *context);
 uint32_t xy_grid_distance(const xy_grid_t *g, uint32_t a, uint32_t b);
+/* The same with weights of the links along each dimension. */
+double xy_grid_weighted(const xy_grid_t *g, const double *step, uint32_t a, uint32_t b);
 /* The link between two GPUs of one group (a != b). */
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b);
 

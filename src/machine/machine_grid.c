@@ -102,15 +102,25 @@ void xy_grid_route(const xy_grid_t *g, uint32_t owner, uint32_t from, uint32_t t
     }
 }
 
-uint32_t xy_grid_distance(const xy_grid_t *g, uint32_t a, uint32_t b)
+double xy_grid_weighted(const xy_grid_t *g, const double *step, uint32_t a, uint32_t b)
 {
-    uint32_t sum = 0;
-    bool is_up;
+    double sum = 0;
 
     for (uint32_t d = 0; d < g->dimensions; d++) {
-        sum += steps_between(g, d, a % g->size[d], b % g->size[d], &is_up);
-        a /= g->size[d];
-        b /= g->size[d];
+        uint32_t n = g->size[d], x = a % n, y = b % n, gap = x > y ? x - y : y - x;
+
+        if (g->is_torus && n - gap < gap)
+            gap = n - gap;
+        sum += step[d] * gap;
+        a /= n;
+        b /= n;
     }
     return sum;
+}
+
+uint32_t xy_grid_distance(const xy_grid_t *g, uint32_t a, uint32_t b)
+{
+    static const double one[XY_GRID_DIMENSIONS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    return (uint32_t)xy_grid_weighted(g, one, a, b);
 }

@@ -113,7 +113,7 @@ static bool is_full_and_regular(const xy_problem_t *q)
 {
     const xy_target_t *t = q->target;
 
-    if (t->dimensions > 0 || q->n != t->leaves || q->is_capacity_given)
+    if (t->grid.dimensions > 0 || q->n != t->leaves || q->is_capacity_given)
         return false;
     for (uint32_t i = 1; i < t->nodes; i++)
         if (t->level[i] == t->level[i - 1] && t->child_count[i] != t->child_count[i - 1])

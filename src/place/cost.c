@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The cost of a placement. */
-#include <string.h>
-
 #include "place/strategy.h"
 
 /* Add `value` to every link of the way in the tree. */
@@ -28,21 +26,24 @@ static void load_wire(void *arg, const xy_wire_t *wire)
     w->load[wire->number] += w->value;
 }
 
-/* Adds `value` to every link of the way in the grid. Link d of a cell leads to the next cell along
- * dimension d. */
+/* Adds `value` to every link of the way from one cell of a grid to another, and of the ways between
+ * these and the leaves. The links of the grid are behind those of the tree. */
 static void load_grid(const xy_target_t *t, uint32_t a, uint32_t b, double value, double *load)
 {
-    xy_grid_t grid = {.dimensions = (uint32_t)t->dimensions, .is_torus = t->is_torus};
-    wires_t wires = {value, load};
+    wires_t wires = {value, load + t->nodes};
 
-    memcpy(grid.size, t->size, (size_t)t->dimensions * sizeof(*t->size));
-    xy_grid_route(&grid, 0, t->cell[a], t->cell[b], load_wire, &wires);
+    for (uint32_t n = t->node_of[a]; n != t->box[a]; n = t->parent[n])
+        load[n] += value;
+    for (uint32_t n = t->node_of[b]; n != t->box[b]; n = t->parent[n])
+        load[n] += value;
+    xy_grid_route(&t->grid, 0, t->cell[a], t->cell[b], load_wire, &wires);
 }
 
 xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,
                               const uint32_t *leaf_of, xy_place_cost_t *cost_p)
 {
-    size_t links = t->dimensions > 0 ? (size_t)t->leaves * (size_t)t->dimensions : t->nodes;
+    bool is_grid = t->grid.dimensions > 0;
+    size_t links = t->nodes + (is_grid ? (size_t)xy_grid_cells(&t->grid) * t->grid.dimensions : 0);
     double *load = xy_calloc(links, sizeof(*load));
     xy_place_cost_t cost = {0};
 
@@ -57,7 +58,10 @@ xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy
                 continue;
             cost.hop_bytes += value * xy_target_hops(t, a, b);
             cost.weighted += value * xy_target_weighted(t, a, b);
-            (t->dimensions > 0 ? load_grid : load_tree)(t, a, b, value, load);
+            if (is_grid && t->cell[a] != t->cell[b])
+                load_grid(t, a, b, value, load);
+            else
+                load_tree(t, a, b, value, load);
         }
     for (size_t i = 0; i < links; i++)
         if (load[i] > cost.max_load)

@@ -26,12 +26,11 @@ static bool are_equal_leaves(const walk_t *w, uint32_t node)
 {
     const xy_target_t *t = w->q->target;
 
-    if (t->dimensions > 0)
-        return false;
     for (uint32_t i = 0; i < t->child_count[node]; i++) {
-        uint32_t child = t->first_child[node] + i;
+        uint32_t child = t->first_child[node] + i, leaf = t->first_leaf[child];
 
-        if (t->child_count[child] > 0 || w->q->capacity[t->first_leaf[child]] != 1)
+        if (t->child_count[child] > 0 || w->q->capacity[leaf] != 1 ||
+            t->cell[leaf] != t->cell[t->first_leaf[node]])
             return false;
     }
     return true;

@@ -244,7 +244,7 @@ static xy_status_t draw(place_drawing_t *d, const char *machine_name)
                              : "blue: the rank on a core; below it the number of the core";
     double width, height;
 
-    if (d->t->dimensions > 0) {
+    if (d->t->grid.dimensions > 0) {
         place_svg_grid_size(d->t, &width, &height);
         draw_page(d, machine_name, legend, width + 2 * MARGIN, height + TOP + MARGIN);
         place_svg_grid(d, MARGIN, TOP);

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A placement on a torus or mesh as a picture: planes of cells side by side, the first dimension
- * to the right and the second down, and beside them how many links what is sent travels.
+ * to the right and the second down, the cores of a cell side by side, and beside them how many
+ * links what is sent travels.
  */
 #include "place/svg.h"
 
-enum { SHOWN_MAX = 4096, ROW = 40, GAP = 18, ACROSS = 1200, FARTHEST = 8 };
+enum { SHOWN_MAX = 4096, ROW = 40, GAP = 18, INSIDE = 8, ACROSS = 1200, FARTHEST = 8 };
 
 typedef struct {
     uint32_t wide, high; /* cells of a plane */
+    uint32_t cores;      /* beside each other in a cell, at most */
     uint32_t planes, in_row;
+    double cell, plane; /* their widths */
 } layout_t;
 
+/* Planes of cells in rows that fit beside each other. */
 static layout_t layout_of(const xy_target_t *t)
 {
-    layout_t l = {.wide = t->size[0], .high = t->dimensions > 1 ? t->size[1] : 1};
+    layout_t l = {.wide = t->grid.size[0], .high = t->grid.dimensions > 1 ? t->grid.size[1] : 1};
 
-    l.planes = t->leaves / (l.wide * l.high);
-    l.in_row = ACROSS / (l.wide * PLACE_SVG_CELL + GAP);
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++)
+        if (t->leaf_count[t->box[leaf]] > l.cores)
+            l.cores = t->leaf_count[t->box[leaf]];
+    l.cell = PLACE_SVG_CELL * (double)l.cores + (l.cores > 1 ? INSIDE : 0);
+    l.plane = l.wide * l.cell + GAP;
+    l.planes = xy_grid_cells(&t->grid) / (l.wide * l.high);
+    l.in_row = (uint32_t)(ACROSS / l.plane);
     l.in_row = l.in_row < 1 ? 1 : l.in_row > l.planes ? l.planes : l.in_row;
     if (t->leaves > SHOWN_MAX)
         l.planes = 0;
@@ -30,7 +39,7 @@ void place_svg_grid_size(const xy_target_t *t, double *width_p, double *height_p
     double notes = 36.0 * (FARTHEST + 1);
     uint32_t rows = (l.planes + l.in_row - 1) / l.in_row;
 
-    *width_p = l.planes > 0 ? l.in_row * (l.wide * (double)PLACE_SVG_CELL + GAP) : 0;
+    *width_p = l.planes > 0 ? l.in_row * l.plane : 0;
     *height_p = rows * (l.high * (double)ROW + GAP);
     *width_p += PLACE_SVG_NOTES;
     *height_p = *height_p < notes ? notes : *height_p;
@@ -68,15 +77,17 @@ static void draw_travel(const place_drawing_t *d, double x, double y)
 void place_svg_grid(const place_drawing_t *d, double left, double top)
 {
     layout_t l = layout_of(d->t);
-    double width, height, plane = l.wide * (double)PLACE_SVG_CELL + GAP;
+    double width, height;
 
     place_svg_grid_size(d->t, &width, &height);
     for (uint32_t leaf = 0; l.planes > 0 && leaf < d->t->leaves; leaf++) {
         uint32_t cell = d->t->cell[leaf], z = cell / (l.wide * l.high);
         uint32_t row = z / l.in_row, line = cell / l.wide % l.high;
+        uint32_t core = leaf - d->t->first_leaf[d->t->box[leaf]];
 
         place_svg_leaf(d, leaf,
-                       left + z % l.in_row * plane + (cell % l.wide + 0.5) * PLACE_SVG_CELL,
+                       left + z % l.in_row * l.plane + cell % l.wide * l.cell +
+                           (core + 0.5) * PLACE_SVG_CELL,
                        top + row * (l.high * (double)ROW + GAP) + line * (double)ROW);
     }
     draw_travel(d, left + width - PLACE_SVG_NOTES, top + 14);

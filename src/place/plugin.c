@@ -13,7 +13,7 @@ static double distance(const xylem_place_problem *problem, uint32_t a, uint32_t 
     const xy_problem_t *q = problem->own;
     const xy_target_t *t = q->target;
 
-    if (t->nodes == 0 && t->dimensions == 0)
+    if (t->nodes == 0 && t->grid.dimensions == 0)
         return a == b ? 0 : t->numa != NULL && t->numa[a] == t->numa[b] ? 1 : 2;
     return q->objective == XY_OBJECTIVE_HOPS ? xy_target_hops(t, a, b)
                                              : xy_target_weighted(t, a, b);

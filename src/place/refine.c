@@ -9,9 +9,9 @@ xy_status_t place_refine(const xy_problem_t *q, const uint32_t *capacity, uint64
 {
     uint32_t sweeps = q->graph->n > PLACE_LARGE ? 1 : 8;
 
-    if (q->target->dimensions > 0)
-        return place_refine_grid(q->graph, q->target, sweeps, q->objective == XY_OBJECTIVE_WEIGHTED,
-                                 leaf_of);
+    if (q->target->grid.dimensions > 0)
+        return place_refine_grid(q->graph, q->target, capacity, sweeps,
+                                 q->objective == XY_OBJECTIVE_WEIGHTED, leaf_of);
     return place_refine_tree(q->graph, q->target, capacity, q->height, sweeps, seed, leaf_of);
 }
 

@@ -18,9 +18,11 @@ xy_status_t place_refine_tree(const place_graph_t *g, const xy_target_t *t,
                               const uint32_t *capacity, const double *height, uint32_t sweeps,
                               uint64_t seed, uint32_t *leaf_of);
 
-/* On a grid, where every leaf is at its own distance: each process tries the leaves around its
- * partners; an exchange keeps the number of processes of both leaves. Silent ENOMEM. */
-xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t, uint32_t sweeps,
-                              bool is_weighted, uint32_t *leaf_of);
+/* On a grid, where every cell is at its own distance: where all nodes are alike, what each runs
+ * changes places as a whole; then each process tries the leaves beside and around its partners. An
+ * exchange keeps the number of processes of both leaves. Silent ENOMEM. */
+xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t,
+                              const uint32_t *capacity, uint32_t sweeps, bool is_weighted,
+                              uint32_t *leaf_of);
 
 #endif

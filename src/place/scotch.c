@@ -155,13 +155,22 @@ static xy_status_t hull_leaves(const xy_target_t *t, hull_t *h)
     return XY_OK;
 }
 
+/* Is the torus or mesh whole, of nodes with one leaf? Scotch has no others. */
+static bool has_leaf_in_each_cell(const xy_target_t *t)
+{
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++)
+        if (t->node_of[leaf] != t->box[leaf])
+            return false;
+    return t->leaves == xy_grid_cells(&t->grid);
+}
+
 /* From Scotch's number of a place to the target's leaf. */
 static uint32_t *places(const xy_target_t *t, const hull_t *h, scotch_num_t count)
 {
     uint32_t *place = xy_calloc((size_t)count + 1, sizeof(*place));
 
     for (uint32_t leaf = 0; place != NULL && leaf < t->leaves; leaf++)
-        place[t->dimensions > 0
+        place[t->grid.dimensions > 0
                   ? (scotch_num_t)t->cell[leaf]
                   : ((scotch_num_t)t->leaves == h->leaves ? h->leaf[leaf] : (scotch_num_t)leaf)] =
             leaf;
@@ -173,12 +182,13 @@ static uint32_t *places(const xy_target_t *t, const hull_t *h, scotch_num_t coun
 static int build_architecture(const xy_problem_t *q, const hull_t *h, void *whole, void *arch)
 {
     const xy_target_t *t = q->target;
-    scotch_num_t size[XY_TARGET_DIMENSIONS_MAX];
+    scotch_num_t size[XY_GRID_DIMENSIONS_MAX];
 
-    if (t->dimensions > 0) {
-        for (int d = 0; d < t->dimensions; d++)
-            size[d] = (scotch_num_t)t->size[d];
-        return (t->is_torus ? scotch.arch_torus_x : scotch.arch_mesh_x)(arch, t->dimensions, size);
+    if (t->grid.dimensions > 0) {
+        for (uint32_t d = 0; d < t->grid.dimensions; d++)
+            size[d] = (scotch_num_t)t->grid.size[d];
+        return (t->grid.is_torus ? scotch.arch_torus_x : scotch.arch_mesh_x)(
+            arch, (scotch_num_t)t->grid.dimensions, size);
     }
     if ((scotch_num_t)t->leaves == h->leaves)
         return scotch.arch_tleaf(arch, h->levels, h->arity, h->link);
@@ -211,9 +221,9 @@ static double diameter_of(const xy_target_t *t, const hull_t *h)
 {
     double sum = 1;
 
-    for (int d = 0; d < t->dimensions; d++)
-        sum += t->size[d];
-    for (scotch_num_t l = 0; t->dimensions == 0 && l < h->levels; l++)
+    for (uint32_t d = 0; d < t->grid.dimensions; d++)
+        sum += t->grid.size[d];
+    for (scotch_num_t l = 0; t->grid.dimensions == 0 && l < h->levels; l++)
         sum += 2 * (double)h->link[l];
     return sum;
 }
@@ -302,7 +312,7 @@ static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_
     scotch_num_t *work = xy_malloc((g->n + 1 + 2 * edges) * sizeof(*work));
     scotch_num_t *answer = xy_malloc(((size_t)g->n + 1) * sizeof(*answer));
     uint32_t *place = places(
-        q->target, h, q->target->dimensions > 0 ? (scotch_num_t)q->target->leaves : h->leaves);
+        q->target, h, q->target->grid.dimensions > 0 ? (scotch_num_t)q->target->leaves : h->leaves);
     xy_status_t st = XY_ENOMEM;
 
     if (work != NULL && answer != NULL && place != NULL) {
@@ -335,13 +345,11 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
         memset(leaf_of, 0, (size_t)q->graph->n * sizeof(*leaf_of));
         return XY_OK;
     }
-    if (q->target->dimensions == 0) {
-        if (!hull_arities(q, &h))
-            return q->is_trial
-                       ? XY_ELIMIT
-                       : xy_fail(XY_ELIMIT, "strategy scotch: the machine is too irregular");
+    if (q->target->grid.dimensions > 0 ? !has_leaf_in_each_cell(q->target) : !hull_arities(q, &h))
+        return q->is_trial ? XY_ELIMIT
+                           : xy_fail(XY_ELIMIT, "strategy scotch: the machine is too irregular");
+    if (q->target->grid.dimensions == 0)
         st = hull_leaves(q->target, &h);
-    }
     if (st == XY_OK)
         st = place_in_hull(q, &h, leaf_of);
     xy_free(h.leaf);

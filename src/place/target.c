@@ -66,6 +66,7 @@ void xy_target_destroy(xy_target_t *t)
     xy_free(t->numa);
     xy_free(t->physical);
     xy_free(t->cell);
+    xy_free(t->box);
     xy_free(t);
 }
 
@@ -91,6 +92,7 @@ xy_target_t *place_target_allocate(uint32_t leaves, uint32_t nodes)
     ok = ok && (t->numa = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->physical = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->cell = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
+    ok = ok && (t->box = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     if (!ok) {
         xy_target_destroy(t);
         return NULL;
@@ -135,13 +137,16 @@ static xy_obj_t skip(const xy_machine_t *m, xy_obj_t o)
     return o;
 }
 
-static void add_height(const xy_machine_t *m, xy_obj_t from, xy_obj_t to, const double *weight,
-                       double *hops, double *weighted)
+xy_obj_t place_target_descend(const xy_machine_t *m, xy_obj_t from, xy_obj_t o,
+                              const double *weight, xy_target_t *t, uint32_t k)
 {
-    for (xy_obj_t o = to; o != from; o = m->parent[o]) {
-        *hops += 1;
-        *weighted += weight[m->level[o]];
+    xy_obj_t found = skip(m, o);
+
+    for (o = found; o != from; o = m->parent[o]) {
+        t->hops[k] += 1;
+        t->weight[k] += weight[m->level[o]];
     }
+    return found;
 }
 
 /* The numbers of a leaf: in the machine, of its host, in its host. A leaf without a physical number
@@ -172,52 +177,57 @@ static void number_nodes(const xy_machine_t *m, xy_target_t *t)
     }
 }
 
+void place_target_expand(const xy_machine_t *m, const double *weight, xy_obj_t *object,
+                         xy_target_t *t, uint32_t i)
+{
+    uint32_t leaf = t->first_leaf[i];
+    xy_obj_t o = object[i];
+
+    t->first_child[i] = t->nodes;
+    for (uint32_t c = 0; c < m->child_count[o]; c++) {
+        xy_obj_t child = m->first_child[o] + c;
+        uint32_t k = t->nodes, usable = xy_machine_usable(m, child);
+
+        if (usable == 0)
+            continue;
+        t->parent[k] = i;
+        t->level[k] = t->level[i] + 1;
+        t->hops[k] = t->hops[i];
+        t->weight[k] = t->weight[i];
+        object[k] = place_target_descend(m, o, child, weight, t, k);
+        t->first_leaf[k] = leaf;
+        t->leaf_count[k] = usable;
+        leaf += usable;
+        t->nodes++;
+    }
+    t->child_count[i] = t->nodes - t->first_child[i];
+    if (t->level[i] + 1 > t->depth)
+        t->depth = t->level[i] + 1;
+    if (t->child_count[i] == 0) {
+        t->node_of[t->first_leaf[i]] = i;
+        number_leaf(m, o, t, t->first_leaf[i]);
+    }
+}
+
 /* Walk the machine in level order, keeping what branches and what is a leaf. */
 static void fill(const xy_machine_t *m, const double *weight, xy_obj_t *object, xy_target_t *t)
 {
     object[0] = skip(m, 0);
     t->nodes = 1;
     t->leaf_count[0] = t->leaves;
-    for (uint32_t i = 0; i < t->nodes; i++) {
-        xy_obj_t o = object[i];
-        uint32_t leaf = t->first_leaf[i];
-
-        t->first_child[i] = t->nodes;
-        for (uint32_t c = 0; c < m->child_count[o]; c++) {
-            xy_obj_t child = m->first_child[o] + c;
-            uint32_t k = t->nodes, usable = xy_machine_usable(m, child);
-
-            if (usable == 0)
-                continue;
-            object[k] = skip(m, child);
-            t->parent[k] = i;
-            t->level[k] = t->level[i] + 1;
-            t->hops[k] = t->hops[i];
-            t->weight[k] = t->weight[i];
-            add_height(m, o, object[k], weight, &t->hops[k], &t->weight[k]);
-            t->first_leaf[k] = leaf;
-            t->leaf_count[k] = usable;
-            leaf += usable;
-            t->nodes++;
-        }
-        t->child_count[i] = t->nodes - t->first_child[i];
-        if (t->level[i] + 1 > t->depth)
-            t->depth = t->level[i] + 1;
-        if (t->child_count[i] == 0) {
-            t->node_of[t->first_leaf[i]] = i;
-            number_leaf(m, o, t, t->first_leaf[i]);
-        }
-    }
+    for (uint32_t i = 0; i < t->nodes; i++)
+        place_target_expand(m, weight, object, t, i);
 }
 
 xy_status_t xy_target_check(const xy_machine_t *m)
 {
-    if (m->grid_count == 0)
+    if (m->grid_count == 0 || (m->grid_count == 1 && m->grids[0].object == skip(m, 0)))
         return XY_OK;
-    return xy_fail(XY_EUNSUPPORTED,
-                   "machine %s: nodes with cores in a torus or mesh cannot be placed on; give a "
-                   "torus of processors, as in torus:8x8x8, or a tree of switches",
-                   m->name);
+    return xy_fail(
+        XY_EUNSUPPORTED,
+        "machine %s: a torus or mesh that is a part of a larger network cannot be placed "
+        "on; give the torus alone, as in 'torus:8x8x8 core:4', or a tree of switches",
+        m->name);
 }
 
 xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
@@ -225,8 +235,10 @@ xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
 {
     double weight[XY_MACHINE_DEPTH_MAX + 1] = {0};
     uint32_t usable = xy_machine_usable(m, 0);
+    const xy_grid_t *grid;
     xy_obj_t *object;
     xy_target_t *t;
+    xy_status_t st = XY_OK;
 
     if (usable == 0)
         return xy_fail(XY_EINVAL, "machine %s: no leaf may be used", m->name);
@@ -238,9 +250,17 @@ xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
         xy_target_destroy(t);
         return xy_fail_memory("preparing a machine for placing");
     }
-    fill(m, weight, object, t);
-    number_nodes(m, t);
+    grid = xy_machine_grid(m, skip(m, 0));
+    if (grid != NULL)
+        st = place_target_cells(m, grid, weight, object, t);
+    else
+        fill(m, weight, object, t);
     xy_free(object);
+    if (st != XY_OK) {
+        xy_target_destroy(t);
+        return st;
+    }
+    number_nodes(m, t);
     *target_p = t;
     return XY_OK;
 }
@@ -257,39 +277,27 @@ static uint32_t common(const xy_target_t *t, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Returns the hops or weighted steps between two cells of a grid or torus. */
-static double grid_distance(const xy_target_t *t, uint32_t a, uint32_t b, bool is_weighted)
+/* By a height of nodes of the tree: the way to the node where both meet, or to their cells and
+ * between these. */
+static double distance(const xy_target_t *t, const double *height, const double *step, uint32_t a,
+                       uint32_t b)
 {
-    double sum = 0;
+    uint32_t x = t->node_of[a], y = t->node_of[b];
 
-    a = t->cell[a];
-    b = t->cell[b];
-    for (int d = 0; d < t->dimensions; d++) {
-        uint32_t n = t->size[d], x = a % n, y = b % n, gap = x > y ? x - y : y - x;
-
-        if (t->is_torus && n - gap < gap)
-            gap = n - gap;
-        sum += is_weighted ? gap * t->step[d] : gap;
-        a /= n;
-        b /= n;
-    }
-    return sum;
+    if (t->grid.dimensions == 0 || t->cell[a] == t->cell[b])
+        return height[x] + height[y] - 2 * height[common(t, x, y)];
+    return height[x] - t->level[t->box[a]] + height[y] - t->level[t->box[b]] +
+           xy_grid_weighted(&t->grid, step, t->cell[a], t->cell[b]);
 }
 
 double xy_target_hops(const xy_target_t *t, uint32_t a, uint32_t b)
 {
-    if (t->dimensions > 0)
-        return grid_distance(t, a, b, false);
-    a = t->node_of[a];
-    b = t->node_of[b];
-    return t->hops[a] + t->hops[b] - 2 * t->hops[common(t, a, b)];
+    static const double one[XY_GRID_DIMENSIONS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    return distance(t, t->hops, one, a, b);
 }
 
 double xy_target_weighted(const xy_target_t *t, uint32_t a, uint32_t b)
 {
-    if (t->dimensions > 0)
-        return grid_distance(t, a, b, true);
-    a = t->node_of[a];
-    b = t->node_of[b];
-    return t->weight[a] + t->weight[b] - 2 * t->weight[common(t, a, b)];
+    return distance(t, t->weight, t->step, a, b);
 }

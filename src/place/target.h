@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The target: the part of a machine that matters for placing. Usable leaves only, objects with one
- * child left out, distances as heights above the root. A torus or a mesh is one too: distances then
- * come from coordinates, and the tree halves the box again and again.
+ * child left out, distances as heights above the root. A torus or a mesh is one too: distances of
+ * nodes then come from coordinates, and the tree halves the box again and again.
  *
  *   xy_target_t *t;
  *   st = xy_target_load("torus:8x8x8", NULL, &t);       (or anything xy_machine_load takes)
@@ -18,7 +18,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-enum { XY_TARGET_DIMENSIONS_MAX = 8, XY_TARGET_WEIGHTS_MAX = 32 };
+enum { XY_TARGET_WEIGHTS_MAX = 32 };
 
 /* Weights of the links from the leaves up, for the level-weighted cost. Levels in which nothing
  * branches weigh nothing; when levels are left over the last weight counts ten times more for
@@ -42,15 +42,16 @@ typedef struct {
     uint32_t *numa;        /* 0, 1, ... along the leaves: which NUMA node of the whole machine */
     uint32_t *physical;    /* the number in the host's operating system */
 
-    int dimensions; /* 0: a tree */
-    bool is_torus;
-    uint32_t size[XY_TARGET_DIMENSIONS_MAX];
-    uint32_t *cell;                        /* of each leaf, first dimension fastest */
-    double step[XY_TARGET_DIMENSIONS_MAX]; /* weight of a link along a dimension */
+    /* A torus or mesh of nodes, `dimensions` > 0: above the nodes, distances are those of cells.
+     * The tree halves boxes of cells, by one link each time, down to the nodes. */
+    xy_grid_t grid;
+    uint32_t *cell;                      /* of each leaf */
+    uint32_t *box;                       /* of each leaf: the node of the tree that is its cell */
+    double step[XY_GRID_DIMENSIONS_MAX]; /* weight of a link along a dimension */
 } xy_target_t;
 
 /* Do strategies know how far the nodes of a machine are apart? EUNSUPPORTED, reported: those of a
- * torus or mesh with more than a leaf each are equally far to them. */
+ * torus or mesh that is a part of a larger network are equally far to them. */
 xy_status_t xy_target_check(const xy_machine_t *m);
 /* The usable leaves of a machine. EINVAL: nothing is usable. `weights` may be NULL. On success the
  * caller owns *target_p. */

@@ -83,6 +83,11 @@ expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 100x4 --svg large.svg
 says "$(cat large.svg)" "that are not drawn"
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m torus:3x3x2 --svg torus.svg
 says "$(cat torus.svg)" "travel 1 link<"
+expect 0 "$XYLEM" place far.csv -m "torus:2x2(latency=1us bandwidth=1GB/s) core:2" --predict --svg torus.svg
+says "$out" "communication alone"
+says "$(cat torus.svg)" "travel 2 links<"
+expect 1 "$XYLEM" place far.csv -m "cluster:2 torus:2x2 core:2"
+says "$err" "a part of a larger network cannot be placed on"
 says "$(cat heat.svg)" "from rank"
 says "$(cat heat.svg)" "0 B to 305 KiB, on a logarithmic scale"
 expect 0 "$XYLEM" place lu.csv -m 2x2x2 -o cores --write back.mat
