@@ -138,4 +138,39 @@ typedef struct {
  * a prediction is no time. */
 xy_status_t xy_choose(const xy_choose_t *request, xy_estimate_of_t *of, xy_choice_t *choice_p);
 
+/* ---- Reconsidering inside a run (reconsider.c) ---- */
+
+/*
+ * The choice for calls that a run makes again and again. Their times arrive as medians of `length`
+ * calls, first of XY_RECONSIDER_WINDOW. The first median is that of the choice. When two in a row
+ * are more than XY_RECONSIDER_LEAP times it, or less than its inverse, each other candidate is
+ * tried for XY_RECONSIDER_TRIAL calls, cheapest prediction first, and takes the place of the chosen
+ * one where it saves XY_RECONSIDER_GAIN. A trial waits until all losses, its own included if it
+ * takes twice as long as predicted, are at most `loss` of the time of the calls so far.
+ *
+ * The same medians give the same decisions: where several decide, they agree on the medians.
+ */
+enum { XY_RECONSIDER_MAX = 16, XY_RECONSIDER_WINDOW = 64, XY_RECONSIDER_TRIAL = 8 };
+#define XY_RECONSIDER_LEAP 1.5
+#define XY_RECONSIDER_GAIN 0.1
+
+typedef struct {
+    int count, chosen;                   /* candidates; the one that is used without a trial */
+    int current, length;                 /* candidate of the next calls; how many */
+    double predicted[XY_RECONSIDER_MAX]; /* of each; only ratios matter */
+    double loss;
+    double base;        /* the median at the choice; 0: not yet known */
+    double now;         /* the last median of the chosen one */
+    double spent, lost; /* seconds of all calls; by trials */
+    int departed;       /* windows in a row */
+    uint32_t untried;   /* bit 1 << candidate: its trial is to come */
+} xy_reconsider_t;
+
+/* Candidates with their predicted times, at most XY_RECONSIDER_MAX; 0 is chosen. */
+void xy_reconsider_init(xy_reconsider_t *r, const double *predicted, int count, double loss);
+/* The median of the last `length` calls. True: another candidate than before is the chosen one. */
+bool xy_reconsider_add(xy_reconsider_t *r, double seconds);
+/* The median; the array is sorted. */
+double xy_reconsider_median(double *seconds, int count);
+
 #endif

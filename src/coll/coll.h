@@ -34,6 +34,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "choose/choose.h"
 #include "coll/direct.h"
 #include "coll/library.h"
 #include "coll/split.h"
@@ -230,5 +231,42 @@ const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_colle
                                           int procs, uint64_t bytes);
 /* Do all ranks know the size of such a call? For others nothing can be picked. */
 bool xy_coll_is_sized(xy_collective_t collective);
+
+/* ---- Reconsidering them while a job runs (reconsider.c) ---- */
+
+typedef struct {
+    double loss; /* of xy_reconsider_t */
+    /* Another algorithm has been chosen: medians of the calls by the one before, and by this one.
+     */
+    void (*changed)(const xy_coll_pick_t *pick, double before, double now);
+} xy_coll_reconsider_t;
+
+/* The blocking calls of one collective and step of the size on one communicator. Candidate 0 is the
+ * algorithm of the plan, or of the usual choice. */
+typedef struct xy_coll_reconsidered {
+    struct xy_coll_reconsidered *next; /* of the communicator */
+    const xy_coll_reconsider_t *how;
+    xy_coll_pick_t pick;
+    xy_reconsider_t choice;
+    const xy_coll_algorithm_t *candidate[XY_RECONSIDER_MAX];
+    int measured;
+    double seconds[XY_RECONSIDER_WINDOW];
+} xy_coll_reconsidered_t;
+
+/* NULL: there is none in the list. */
+xy_coll_reconsidered_t *xy_coll_reconsidered_find(xy_coll_reconsidered_t *list,
+                                                  xy_collective_t collective, uint64_t bytes);
+/* All of `r` but `next`; `list`, of `count`, has the algorithm of `pick`, with its cost, and those
+ * that may take its place. */
+void xy_coll_reconsidered_init(xy_coll_reconsidered_t *r, const xy_coll_reconsider_t *how,
+                               const xy_coll_pick_t *pick, const xy_coll_candidate_t *list,
+                               int count);
+/* The algorithm of the next call; NULL: candidate 0. */
+const xy_coll_algorithm_t *xy_coll_reconsidered_now(const xy_coll_reconsidered_t *r);
+/* The time of a call. True: the window is complete, *median_p is for xy_coll_reconsidered_decide.
+ */
+bool xy_coll_reconsidered_measure(xy_coll_reconsidered_t *r, double seconds, double *median_p);
+/* True: the next calls have another algorithm. `tells`: call `changed` when it stays. */
+bool xy_coll_reconsidered_decide(xy_coll_reconsidered_t *r, double median, bool tells);
 
 #endif

@@ -34,6 +34,7 @@ static struct {
     mpi_adapt_choice_t choice;
     xy_coll_picks_t picks;
     char comm_cores[16];
+    bool is_verbose;
     double start;
 } all;
 
@@ -205,6 +206,19 @@ static mpi_adapt_t describe(const mpi_launch_values_t *v, const mpi_settings_t *
     return a;
 }
 
+static void say_changed(const xy_coll_pick_t *pick, double before, double now)
+{
+    char old[32], new[32];
+
+    if (all.is_verbose)
+        process_say("adapt: from now on %s/%d/%llu:%s, which takes %s, not %s",
+                    xy_coll_name(pick->collective), pick->procs, 1ull << pick->step,
+                    pick->algorithm->name, xy_format_seconds(now, new),
+                    xy_format_seconds(before, old));
+}
+
+static const xy_coll_reconsider_t reconsider = {XMPI_ADAPT_LOSS, say_changed};
+
 /* Apply the chosen plan to options and settings. */
 static void apply(mpi_launch_values_t *values, mpi_settings_t *settings)
 {
@@ -221,6 +235,9 @@ static void apply(mpi_launch_values_t *values, mpi_settings_t *settings)
     all.picks = (xy_coll_picks_t){plan->picks, plan->pick_count};
     if (plan->pick_count > 0)
         settings->picks = &all.picks;
+    if (all.learns && !all.counts)
+        settings->reconsider = &reconsider;
+    all.is_verbose = values->verbose;
 }
 
 void mpi_launch_adapt_say(void)
@@ -327,6 +344,7 @@ xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_valu
                        "--adapt: '%s' is not a plan; do all parts of Xylem have the same version?",
                        plan);
     all.choice.plan.is_placed = false; /* the head has placed the ranks */
+    all.learns = strcmp(adapted->adapt, "learn") == 0;
     all.counts = counts;
     apply(adapted, settings);
     return XY_OK;

@@ -492,7 +492,7 @@ static xy_status_t place_ranks(launch_t *launch)
     if (values.virtual_machine != NULL) {
         st = mpi_virtual_prepare(launch->values, launch->size, part_at(launch, 0)->argv[0],
                                  &launch->in_virtual_time);
-        mpi_virtual_adapt(launch->settings.picks, mpi_launch_adapt_counts());
+        mpi_virtual_adapt(&launch->settings, mpi_launch_adapt_counts());
     }
     if (values.virtual_machine != NULL || is_checked_in_order(launch)) {
         values = mpi_virtual_real_values(launch->values);

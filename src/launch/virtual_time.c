@@ -598,9 +598,10 @@ xy_status_t mpi_virtual_place(const int *ranks, int count)
     return st;
 }
 
-void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts)
+void mpi_virtual_adapt(const mpi_settings_t *settings, bool counts)
 {
-    all.config.job.picks = picks;
+    all.config.job.picks = settings->picks;
+    all.config.job.reconsider = settings->reconsider;
     all.config.job.has_matrix |= counts;
 }
 

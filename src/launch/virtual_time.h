@@ -20,9 +20,9 @@ int mpi_virtual_usable(void);
 /* Spawned ranks with these numbers, which have ended or are new, get cores: those without ranks, by
  * the same rules as the first ones. XY_ELIMIT, reported: there are too few. */
 xy_status_t mpi_virtual_place(const int *ranks, int count);
-/* The choice of `--adapt` for the prepared job: algorithms (which must live as long), and whether
- * its messages are counted. */
-void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts);
+/* The choice of `--adapt` for the prepared job: the algorithms of `settings` and whether they are
+ * reconsidered (both must live as long), and whether its messages are counted. */
+void mpi_virtual_adapt(const mpi_settings_t *settings, bool counts);
 /* How many nodes it has, and the cores of the smallest; of a machine that was read. */
 void mpi_virtual_nodes(int *nodes_p, int *least_p);
 /* The machine and its cores, counted through. */

@@ -160,10 +160,11 @@ typedef struct {
     /* The algorithms of some of Xylem's own calls, where it has a choice: nonblocking ones, and
      * those of several nodes; or NULL. */
     const xy_coll_picks_t *picks;
-    bool has_matrix;   /* count messages per pair of processes */
-    bool has_path;     /* find the critical path */
-    xy_trace_t *trace; /* with XY_TRACE_VIRTUAL; or NULL */
-    bool has_steps;    /* the driver tells calls by xy_vjob_step: messages become steps, too */
+    const xy_coll_reconsider_t *reconsider; /* ... of blocking ones, while the job runs; or NULL */
+    bool has_matrix;                        /* count messages per pair of processes */
+    bool has_path;                          /* find the critical path */
+    xy_trace_t *trace;                      /* with XY_TRACE_VIRTUAL; or NULL */
+    bool has_steps; /* the driver tells calls by xy_vjob_step: messages become steps, too */
 
     void *owner; /* for the callbacks */
     /* The process may continue, from the beginning or from where a call returned false. */

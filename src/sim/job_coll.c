@@ -33,6 +33,7 @@ static void coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
         job->config.coll_over(job->config.owner, coll);
     coll->shape->calls++;
     coll->shape->seconds += coll->last_out - coll->last_in;
+    job_adapt_end(coll);
     while (*place != coll)
         place = &(*place)->next;
     *place = coll->next;
@@ -396,8 +397,10 @@ static bool get_work(xy_vjob_t *job, xy_vcoll_t *coll)
 /* Finds or builds the graph of a collective; returns false with the job failed. */
 static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
 {
-    xy_status_t st = job_shape_find(job, coll->comm, coll, &coll->shape);
+    xy_status_t st;
 
+    job_adapt_begin(coll);
+    st = job_shape_find(job, coll->comm, coll, &coll->shape);
     if (st != XY_OK) {
         coll->shape = NULL;
         job_fail(job, st);
@@ -407,6 +410,7 @@ static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
         job_count_direct(job, coll);
     else if (job->config.has_matrix && !coll->shape->algorithm->is_direct)
         job_count_pieces(job, coll);
+    job_adapt_know(job, coll);
     return get_work(job, coll);
 }
 

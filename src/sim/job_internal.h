@@ -18,6 +18,7 @@
  *   job_comm.c     communicators
  *   job_coll.c     a collective: its steps, one after the other
  *   job_shape.c    the graphs of collectives, each kept for the next of the same shape
+ *   job_adapt.c    which algorithm they have where that is reconsidered
  *   job_steps.c    ... and their operations, made ready to be run
  *   job_order.c    the order of messages in collectives of other libraries
  *   job_direct.c   what direct collectives count in the matrix
@@ -40,6 +41,7 @@ typedef struct job_item job_item_t;
 typedef struct job_node job_node_t;
 typedef struct job_way job_way_t;
 typedef struct job_shape job_shape_t;
+typedef struct job_adapted job_adapted_t;
 
 /* A large job has more objects than the second cache holds, so what is used together shares lines,
  * and records begin with one. */
@@ -325,6 +327,7 @@ struct xy_vcomm {
     xy_coll_link_t inside; /* ... and of two processes of one node, where some have several */
     uint64_t layout;       /* nodes, cores and link */
     xy_hash_t ranks;       /* process to rank + 1, where the numbers differ */
+    xy_coll_reconsidered_t *reconsidered;
 };
 
 /* A step of a collective while it is not over. */
@@ -357,7 +360,10 @@ struct xy_vcoll {
     xy_vjob_coll_t call;      /* of the first, or of the root */
     uint64_t *counts;         /* that were given, of all */
     size_t count_room;
-    xy_event_t event; /* it becomes known */
+    xy_event_t event;                  /* it becomes known */
+    job_adapted_t *adapted;            /* its algorithm is reconsidered; or NULL */
+    uint64_t decision;                 /* number of the last one when it began */
+    const xy_coll_algorithm_t *wanted; /* instead of that of the plan; or NULL */
 };
 
 /* Calls of another library that have figures of their own: a reduce; a broadcast of a root that
@@ -650,8 +656,9 @@ typedef struct {
 struct job_shape {
     xy_graph_t *graph;
     const xy_coll_algorithm_t *algorithm;
-    xy_vjob_coll_t call; /* its shape, with */
-    uint64_t *counts;    /* ... and */
+    const xy_coll_algorithm_t *wanted; /* of the call; or NULL */
+    xy_vjob_coll_t call;               /* its shape, with */
+    uint64_t *counts;                  /* ... and */
     uint64_t layout;
     int32_t ranks, count;
     job_word_t word; /* direct: what goes from core to core */
@@ -683,6 +690,14 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
 xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcoll_t *coll,
                            job_shape_t **shape_p);
 void job_shapes_cleanup(xy_vjob_t *job);
+
+/* job_adapt.c: all of them do nothing without `reconsider`. */
+/* A call is about to have a shape: set what it wants. */
+void job_adapt_begin(xy_vcoll_t *coll);
+/* It has one: know its collective and size from now on. */
+void job_adapt_know(xy_vjob_t *job, xy_vcoll_t *coll);
+/* It has ended: measure it, and decide with the last one of a window. */
+void job_adapt_end(xy_vcoll_t *coll);
 
 /* job_path.c: all of them do nothing without `has_path`. */
 void job_node_free(xy_vjob_t *job, job_node_t *node); /* without references */

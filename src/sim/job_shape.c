@@ -82,6 +82,7 @@ static bool is_same(const job_shape_t *s, const xy_vcoll_t *coll, const xy_vcomm
            a->is_commutative == b->is_commutative && a->in_place == b->in_place &&
            a->is_nonblocking == b->is_nonblocking && a->is_user_op == b->is_user_op &&
            a->is_agreement == b->is_agreement && s->layout == comm->layout &&
+           s->wanted == coll->wanted &&
            (n == 0 || memcmp(s->counts, coll->counts, n * sizeof(*s->counts)) == 0);
 }
 
@@ -185,7 +186,9 @@ static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_
     *algorithm_p = find_named(job->config.algorithm, q);
     if (*algorithm_p != NULL)
         return XY_OK;
-    if (shape->has_choice)
+    if (shape->has_choice && shape->wanted != NULL)
+        picked = shape->wanted;
+    else if (shape->has_choice)
         picked = xy_coll_picked(job->config.picks, q->collective, q->procs, q->count * q->element);
     if (picked != NULL && xy_coll_is_applicable(picked, q)) {
         *algorithm_p = picked;
@@ -271,6 +274,7 @@ static xy_status_t make(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_v
     shape->call.counts = NULL;
     shape->ranks = comm->count;
     shape->layout = comm->layout;
+    shape->wanted = coll->wanted;
     if (n > 0) {
         shape->counts = xy_malloc(n * sizeof(*shape->counts));
         if (shape->counts != NULL)

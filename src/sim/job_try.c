@@ -38,6 +38,7 @@ static xy_status_t try_on(const xy_vjob_t *job, const xy_vjob_calls_t *calls, co
     c.core_of = list;
     c.algorithm = algorithm;
     c.picks = NULL;
+    c.reconsider = NULL;
     c.has_matrix = c.has_path = false;
     c.trace = NULL;
     c.owner = t;

@@ -105,6 +105,37 @@ done
 said "adapt: place:matrix"
 series 3 "$(seconds "$work/usual")"
 
+# In a long run: nothing is tried while nothing changes. When the network becomes busy in the middle, other algorithms
+# are, unless nothing is to be learned, and the best one stays.
+long=(700 0 allreduce 400000)
+for network in "" busy; do
+    rm -rf "$XYLEM_HISTORY"*
+    virtual --adapt learn "$program" "${long[@]}" $network
+    read -r one time host problem ranks _ <"$XYLEM_HISTORY"
+    {
+        echo "$one $time $host $problem $ranks allreduce/16/262144:two-level 1 0.1 0"
+        for other in default allreduce/16/262144:{ring,rabenseifner{,-halves},recursive-doubling,reduce-bcast}; do
+            echo "$one $time $host $problem $ranks $other 1 1 0"
+        done
+    } >"$XYLEM_HISTORY"
+    for mode in on learn; do
+        virtual --adapt $mode -v --json "$work/$mode" "$program" "${long[@]}" $network 2>"$work/out"
+        said "adapt: allreduce/16/262144:two-level, the best of what was measured"
+        if [ -n "$network" ] && [ $mode = learn ]; then
+            [ "$(grep -c "adapt: from now on" "$work/out")" = 1 ] || fail "the algorithm does not change once"
+            said "adapt: from now on allreduce/16/262144:rabenseifner, which takes"
+        else
+            ! grep -q "adapt: from now on" "$work/out" || fail "the algorithm changes"
+        fi
+    done
+    if [ -z "$network" ]; then
+        cmp -s "$work/on" "$work/learn" || fail "something is tried in a run in which nothing changes"
+    else
+        awk -v on="$(seconds "$work/on")" -v learn="$(seconds "$work/learn")" 'BEGIN { exit !(learn < 0.85 * on) }' ||
+            fail "with a change $(seconds "$work/learn") s, without $(seconds "$work/on") s"
+    fi
+done
+
 # For real: what the history says is done. Messages are those of the algorithm when it is named.
 rm -rf "$XYLEM_HISTORY"*
 real=(2 0 iallreduce 80000)

@@ -37,6 +37,7 @@ void coll_interprocess_destroy(coll_interprocess_t *interprocess)
     xy_free(interprocess->layout.place);
     xy_free(interprocess->layout.member);
     xy_free(interprocess->layout.begin);
+    interprocess_adapt_cleanup(interprocess);
     xy_free(interprocess);
 }
 
@@ -184,6 +185,7 @@ static void build(schedule_t *s, const interprocess_part_t *part)
         interprocess_build_reduction(s, part);
     else
         interprocess_build_move(s, part);
+    interprocess_adapt_end(s, part);
 }
 
 /* The members on one worker, to be notified of the end. */

@@ -28,6 +28,7 @@
 enum { INTERPROCESS_SAID = 8 };
 
 typedef struct interprocess_meeting interprocess_meeting_t;
+typedef struct interprocess_adapted interprocess_adapted_t;
 
 /* The members of a communicator in parts: a part for each process, or for each member. */
 typedef struct {
@@ -55,6 +56,8 @@ typedef struct coll_interprocess {
     _Atomic int told;
     _Atomic(const void *) told_at;
     interprocess_meeting_t *meetings; /* of collectives that not all members here have called */
+    xy_coll_reconsidered_t *reconsidered;
+    interprocess_adapted_t *adapting; /* of the schedule that is being made; or NULL */
 } coll_interprocess_t;
 
 /* The interprocess part of `group`; *interprocess_p stays NULL when all members are in this
@@ -191,6 +194,17 @@ interprocess_choice_t interprocess_choose(const interprocess_part_t *part,
                                           xy_collective_t collective, uint64_t bytes);
 interprocess_choice_t interprocess_choose_by(const interprocess_cost_t *cost,
                                              xy_collective_t collective, int parts, uint64_t bytes);
+
+/* ---- Reconsidering it (interprocess_adapt.c) ---- */
+
+/* A call like `pick` begins, which has the algorithm of the plan (NULL: the usual choice). Returns
+ * another one that it shall have; or NULL. */
+const xy_coll_algorithm_t *interprocess_adapt_begin(const interprocess_part_t *part,
+                                                    const xy_coll_reconsider_t *how,
+                                                    const xy_coll_pick_t *pick, uint64_t bytes);
+/* Measure the call, if it is one of these, and decide with the last one of a window. */
+void interprocess_adapt_end(schedule_t *s, const interprocess_part_t *part);
+void interprocess_adapt_cleanup(coll_interprocess_t *interprocess);
 
 /* ---- Trees ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Choose the algorithm between processes: the one that `mpiexec --adapt` has picked, or that of
- * least cost, by the formulas of src/coll, with processes for ranks and the transport's figures for
- * its messages. All processes know these numbers, so all find the same.
+ * Choose the algorithm between processes: the one that `mpiexec --adapt` has picked before the run
+ * or in it, or that of least cost, by the formulas of src/coll, with processes for ranks and the
+ * transport's figures for its messages. All processes know these numbers, so all find the same.
  */
 #include <math.h>
 
@@ -146,6 +146,15 @@ static bool has_choice(xy_collective_t collective, int parts)
     return collective != XY_COLL_ALLREDUCE || parts > 2;
 }
 
+/* The number of an algorithm; -1: it is no candidate. */
+static int number_of(const xy_coll_algorithm_t *a)
+{
+    for (int i = 0; a != NULL && i < CANDIDATES; i++)
+        if (algorithm_of(i) == a)
+            return i;
+    return -1;
+}
+
 /* The candidate that was picked for such calls; -1: none. */
 static int picked_for(const coll_call_t *call, xy_collective_t collective, uint64_t bytes)
 {
@@ -155,12 +164,31 @@ static int picked_for(const coll_call_t *call, xy_collective_t collective, uint6
 
     if (a == NULL && settings->picks != NULL)
         a = xy_coll_picked(settings->picks, collective, call->comm->size, bytes);
-    for (int i = 0; a != NULL && i < CANDIDATES; i++)
-        if (algorithm_of(i) == a)
-            return i;
+    if (number_of(a) >= 0)
+        return number_of(a);
     if (a != NULL && a->plugin != NULL && !atomic_exchange(&has_warned, true))
         xy_warn("algorithm %s is for ranks of one process; among several it is not used", a->name);
     return -1;
+}
+
+/* The candidate for a blocking call that is reconsidered; for others the one that was picked. */
+static int reconsidered(const interprocess_part_t *part, xy_collective_t collective, uint64_t size,
+                        int picked)
+{
+    const coll_call_t *call = part->call;
+    const mpi_settings_t *settings = mpi_settings_of(call->comm);
+    xy_coll_pick_t pick = {.collective = collective,
+                           .procs = call->comm->size,
+                           .step = xy_coll_step(size),
+                           .algorithm = picked >= 0 ? algorithm_of(picked) : NULL};
+    int now;
+
+    if (settings->reconsider == NULL || call->how != COLL_BLOCKING ||
+        call->kind->collective != collective || settings->algorithm[collective] != NULL ||
+        !has_choice(collective, part->layout->parts))
+        return picked;
+    now = number_of(interprocess_adapt_begin(part, settings->reconsider, &pick, size));
+    return now >= 0 ? now : picked;
 }
 
 /* ---- Chosen ---- */
@@ -198,10 +226,12 @@ interprocess_choice_t interprocess_choose(const interprocess_part_t *part,
                         : bytes;
     bool is_by_process = part->layout == &interprocess->layout;
     int picked = interprocess->link > 0 || !is_by_process ? -1 : picked_for(call, collective, size);
-    interprocess_choice_t choice = picked >= 0
-                                       ? price(&cost, picked, parts, bytes)
-                                       : interprocess_choose_by(&cost, collective, parts, bytes);
+    interprocess_choice_t choice;
 
+    if (interprocess->link == 0 && is_by_process)
+        picked = reconsidered(part, collective, size, picked);
+    choice = picked >= 0 ? price(&cost, picked, parts, bytes)
+                         : interprocess_choose_by(&cost, collective, parts, bytes);
     if (__builtin_expect(mpi_job->measures, 0) && is_by_process)
         count_call(call, parts, collective, size, choice.algorithm);
     return choice;

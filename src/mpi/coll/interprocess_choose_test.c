@@ -258,13 +258,68 @@ static void test_ways(void **state)
                                                   1u << INTERPROCESS_HALVING);
 }
 
+/* ---- Reconsidered while a job runs ---- */
+
+bool __real_xy_reconsider_add(xy_reconsider_t *r, double seconds);
+bool __wrap_xy_reconsider_add(xy_reconsider_t *r, double seconds);
+
+static uint64_t heard; /* a hash of all medians */
+static int changes;
+
+/* Candidate 0 takes 1 s, later 3 s; candidates 1 and 2 take 2 s and 3 s. */
+bool __wrap_xy_reconsider_add(xy_reconsider_t *r, double seconds)
+{
+    bool is_slow = r->spent >= 2 * XY_RECONSIDER_WINDOW;
+    uint64_t bits;
+
+    memcpy(&bits, &seconds, sizeof(bits));
+    heard = xy_hash_u64(heard ^ bits);
+    if (!(seconds > 0 && isfinite(seconds)))
+        heard = 0;
+    return __real_xy_reconsider_add(r, r->current == 0 && is_slow ? 3 : 1 + r->current);
+}
+
+static void changed(const xy_coll_pick_t *pick, double before, double now)
+{
+    changes += pick->algorithm != NULL && before == 3 && now == 2;
+}
+
+static const xy_coll_reconsider_t reconsider = {1, changed};
+
+/* All processes measure the same, and go on with the same algorithm: results are right, and the
+ * first process tells each change once. */
+static void change_in_between(int rank, int size)
+{
+    enum { CALLS = 5 * XY_RECONSIDER_WINDOW + 4 * XY_RECONSIDER_TRIAL, KINDS = 4 };
+    uint64_t all[PROCESSES_RANKS];
+
+    for (int i = 0; i < CALLS; i++) {
+        check_sums(rank, size, 300);
+        check_gathers(rank, size, 300);
+        check_bcasts(rank, size, 300);
+    }
+    CHECK(heard != 0);
+    CHECK(changes == (mpi_job->process == 0 ? KINDS : 0));
+    MPI_Allgather(&heard, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++)
+        CHECK(all[r] == heard);
+}
+
+static void test_reconsidered(void **state)
+{
+    (void)state;
+    ranks_settings.reconsider = &reconsider;
+    run_processes(&(processes_t){.processes = 3, .ranks = 7, .workers = 2}, change_in_between);
+    run_processes(&(processes_t){.processes = 4, .ranks = 4, .workers = 1}, change_in_between);
+    ranks_settings.reconsider = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_examples),     cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_reconsidered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

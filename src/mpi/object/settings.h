@@ -37,7 +37,8 @@ typedef struct mpi_settings {
     const xy_threads_t *place[XY_COLL_COUNT];
     const xy_order_t *order[XY_COLL_COUNT];
     const xy_coll_algorithm_t *algorithm[XY_COLL_COUNT]; /* forced; NULL: the chooser's */
-    const xy_coll_picks_t *picks; /* for some calls that none is forced for; or NULL */
+    const xy_coll_picks_t *picks;           /* for some calls that none is forced for; or NULL */
+    const xy_coll_reconsider_t *reconsider; /* ... while the job runs; or NULL */
 } mpi_settings_t;
 
 struct mpi_info;
