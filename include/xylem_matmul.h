@@ -34,7 +34,8 @@ typedef struct {
                                   the calibrated dgemm is, else 4e9 */
     double latency, bandwidth; /* of messages: seconds, bytes per second. Without `machine` and with
                                   one of them, each rank has a node of its own; 0: 1e-6 and 8e9 */
-    double sum;                /* seconds to add two elements in memory; 0: 2e-9; < 0: none */
+    double sum;                /* seconds to add two elements in memory; 0: 2e-9; < 0: none.
+                                  Factorisations copy an element in this time, if it is given */
     int block;                 /* of inner products that are sent at once; 0: 128 */
     xylem_matmul_kernel kernel; /* NULL: a plain loop. A BLAS is many times as fast */
     void *arg;                  /* for the kernel */
@@ -54,7 +55,8 @@ typedef struct {
                                             elements that it copies, with `arg`: a program that
                                             charges virtual time for its kernel charges it for
                                             these, too; predictions charge them by `speeds`, with a
-                                            kernel at 2e9 flop/s at most. NULL: not called */
+                                            kernel at 2e9 flop/s at most (elements also by `sum`, as
+                                            more operations). NULL: not called */
 } xylem_matmul_options;
 
 /* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,

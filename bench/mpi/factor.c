@@ -5,8 +5,8 @@
  *   DENSE_ROUTINE=lu mpiexec -n P factor SEED INSTANCES REPETITIONS LEAST MOST
  *
  * Ranks share cores as mpiexec places them. The chooser knows the machine and how fast the kernel
- * multiplies blocks of some depths, which rank 0 measures before. All algorithms of an instance run
- * one after the other, in turns. Lines as those of matmul.c.
+ * multiplies blocks of some depths and adds matrices, which rank 0 measures before. All algorithms
+ * of an instance run one after the other, in turns. Lines as those of matmul.c.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,26 +32,7 @@ static void kernel(int m, int n, int k, const double *a, int lda, const double *
 
 static const double depths[DEPTHS] = {2, 8, 32, 128}, widths[WIDTHS] = {8, 32, 128, 512};
 static double per_step[DEPTHS][WIDTHS];
-static const volatile xylem_matmul_kernel called = kernel;
-
-static double time_block(int width, int depth)
-{
-    double *a = make((size_t)ROWS * (size_t)depth), *b = make((size_t)depth * (size_t)width);
-    double *c = make((size_t)ROWS * (size_t)width), least = INFINITY;
-    int times = 1 + (1 << 14) / (width * depth);
-
-    for (int turn = 0; turn < TURNS; turn++) {
-        double start = MPI_Wtime();
-
-        for (int i = 0; i < times; i++)
-            called(ROWS, width, depth, a, depth, b, width, c, width, NULL);
-        least = fmin(least, MPI_Wtime() - start);
-    }
-    free(a);
-    free(b);
-    free(c);
-    return least / times / ROWS / width / depth;
-}
+static double sum; /* of two elements */
 
 /* The place of x between the points, as a number of points. */
 static double place(const double *points, int count, double x)
@@ -106,7 +87,7 @@ static void run_instance(int n, int repetitions)
     double *from = make(count), *a = make(count), least[ALGORITHMS];
     int *pivots = malloc(((size_t)n + 1) * sizeof(*pivots));
     xylem_matmul_options o = {
-        .kernel = kernel, .seconds = seconds_of, .costs = getenv("MATMUL_COSTS")};
+        .kernel = kernel, .seconds = seconds_of, .sum = sum, .costs = getenv("MATMUL_COSTS")};
     const char *chosen = rank == 0 ? xylem_factor_best(routine, n, ranks, &o, NULL) : "";
 
     if (rank == 0)
@@ -136,9 +117,11 @@ int main(int argc, char **argv)
     if (argc < 6 || routine == NULL)
         MPI_Abort(MPI_COMM_WORLD, 2);
     state = strtoull(argv[1], NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ranks;
+    if (rank == 0)
+        sum = time_sum(atoi(argv[5]));
     for (int d = 0; d < DEPTHS && rank == 0; d++)
         for (int w = 0; w < WIDTHS; w++)
-            per_step[d][w] = time_block((int)widths[w], (int)depths[d]);
+            per_step[d][w] = time_block(kernel, NULL, ROWS, (int)widths[w], (int)depths[d], TURNS);
     for (int i = 0; i < atoi(argv[2]); i++) {
         double least = strtod(argv[4], NULL), most = strtod(argv[5], NULL);
         int n = (int)(least * pow(most / least, uniform()));

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xylem_matmul.h>
 
 #include "dense.h"
 
@@ -59,29 +58,6 @@ enum { RESIDUES = 4, STRIDE = 16, GROUPS = 52, DEPTHS = 11, ROWS = 16, TURNS = 3
 
 static double per_step[DEPTHS][GROUPS][RESIDUES]; /* seconds of a multiplication and addition */
 
-/* As the library calls it: a compiler that sees the number of rows makes other code of it. */
-static const volatile xylem_matmul_kernel called = kernel;
-
-static double time_block(int width, int depth)
-{
-    double *a = make((size_t)ROWS * (size_t)depth), *b = make((size_t)depth * (size_t)width);
-    double *c = make((size_t)ROWS * (size_t)width), least = INFINITY;
-    slow_t none = {0};
-    int times = 1 + (1 << 14) / (width * depth);
-
-    for (int turn = 0; turn < TURNS; turn++) {
-        double start = MPI_Wtime();
-
-        for (int i = 0; i < times; i++)
-            called(ROWS, width, depth, a, depth, b, width, c, width, &none);
-        least = fmin(least, MPI_Wtime() - start);
-    }
-    free(a);
-    free(b);
-    free(c);
-    return least / times / ROWS / width / depth;
-}
-
 static int width_of(int group, int residue)
 {
     return group * STRIDE + residue > 0 ? group * STRIDE + residue : RESIDUES;
@@ -89,10 +65,13 @@ static int width_of(int group, int residue)
 
 static void measure_kernel(void)
 {
+    slow_t none = {0};
+
     for (int d = 0; d < DEPTHS; d++)
         for (int g = 0; g < GROUPS; g++)
             for (int r = 0; r < RESIDUES; r++)
-                per_step[d][g][r] = time_block(width_of(g, r), (int)(DEPTH_FIRST * exp2(d / 2.0)));
+                per_step[d][g][r] = time_block(kernel, &none, ROWS, width_of(g, r),
+                                               (int)(DEPTH_FIRST * exp2(d / 2.0)), TURNS);
 }
 
 /* A row takes its beginning and then each element: between two widths its time is on a straight
@@ -124,28 +103,9 @@ typedef struct {
 
 static core_t measure_core(void)
 {
-    size_t count = (size_t)SIDE * SIDE;
-    double *a = make(count), *b = make(count), *c = make(count);
-    core_t core = {0, INFINITY};
+    slow_t none = {0};
 
-    for (int turn = 0; turn < 5; turn++) {
-        double start = MPI_Wtime(), middle, end;
-
-        multiply(SIDE, SIDE, SIDE / 2, a, SIDE, b, SIDE, c, SIDE);
-        middle = MPI_Wtime();
-        for (int again = 0; again < 8; again++)
-            for (size_t i = 0; i < count; i++)
-                c[i] += (again % 2 == 0 ? 1 : -1) * a[i];
-        end = MPI_Wtime();
-        core.speed = fmax(core.speed, (double)count * SIDE / (middle - start));
-        core.sum = fmin(core.sum, (end - middle) / (8 * (double)count));
-    }
-    if (c[1] == 0.5) /* never true: the sums are computed */
-        puts("");
-    free(a);
-    free(b);
-    free(c);
-    return core;
+    return (core_t){2 / time_block(kernel, &none, SIDE, SIDE, SIDE / 2, 5), time_sum(SIDE)};
 }
 
 /* ---- An instance ---- */

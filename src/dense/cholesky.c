@@ -166,7 +166,7 @@ static void make_rows(factor_t *f, int k, int from)
             continue;
         if (f->rows > 1)
             dense_bcast(f->p, &f->along_column, f->space, count * factor_width(f, k), row);
-        dense_worked(f->p, (double)count * factor_width(f, k));
+        dense_moved(f->p, (double)count * factor_width(f, k));
         unpack(f, k, from, row);
     }
 }

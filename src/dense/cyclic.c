@@ -55,7 +55,7 @@ static void move_part(const factor_t *f, int rank, double *part, bool is_back)
     int high = high_of(f, rank), wide = wide_of(f, rank);
     int row = rank / f->columns, column = rank % f->columns;
 
-    dense_worked(f->p, (double)high * wide / (is_back && f->kind->is_lower ? 2 : 1));
+    dense_moved(f->p, (double)high * wide / (is_back && f->kind->is_lower ? 2 : 1));
     for (int i = 0; i < high && f->p->record == NULL; i++)
         for (int j = 0; j < wide; j += f->block) {
             int y = whole_of(f, i, row, f->rows), x = whole_of(f, j, column, f->columns);

@@ -99,6 +99,7 @@ typedef struct {
     double *speeds;  /* [ranks] flop/s */
     double per_byte; /* of messages, seconds: for grids */
     double sum;      /* seconds for two elements */
+    double move;     /* seconds to copy one in memory; 0: not known */
     xylem_matmul_kernel kernel;
     xylem_matmul_kernel_seconds seconds; /* of the kernel, or NULL */
     void (*worked)(double operations, void *arg);
@@ -178,8 +179,10 @@ void dense_bcast(const dense_t *p, const dense_group_t *group, double *block, in
                  int root);
 void dense_multiply(const dense_t *p, int m, int n, int k, const double *a, int lda,
                     const double *b, int ldb, double *c, int ldc);
-/* A loop beside the kernel did so many operations, or copied so many elements. */
+/* A loop beside the kernel did so many operations. */
 void dense_worked(const dense_t *p, double operations);
+/* It copied, or stored, so many elements of matrices that need not be in the cache. */
+void dense_moved(const dense_t *p, double elements);
 /* So many pairs of elements are added, in a run by the caller. True: this is one. */
 bool dense_adds(const dense_t *p, double pairs);
 /* Every rank's part of C, stored alone, to rank 0. */

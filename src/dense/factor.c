@@ -12,7 +12,7 @@
 void factor_copy(const factor_t *f, const double *from, int from_ld, double *to, int to_ld,
                  int rows, int columns)
 {
-    dense_worked(f->p, (double)rows * columns);
+    dense_moved(f->p, (double)rows * columns);
     dense_copy(f->p, from, from_ld, to, to_ld, rows, columns);
 }
 
@@ -35,7 +35,7 @@ void factor_pack(factor_t *f, int k, const double *pivots, int info)
         f->a + (size_t)factor_row_of(f, k) * (size_t)f->wide + factor_column_of(f, k);
     double *to = f->panel[k % 2];
 
-    dense_worked(f->p, (double)rows * width);
+    dense_moved(f->p, (double)rows * width);
     if (f->p->record != NULL)
         return;
     for (int i = 0; i < rows; i++)
@@ -229,7 +229,7 @@ static void run_grid(factor_t *f, bool is_ahead)
     if (!is_idle) {
         /* Zeros were stored in all blocks; here, because ranks that wait for the last one in an
          * agreement do not wait for its messages as well. */
-        dense_worked(p, f->high * (f->wide + 2.0 * f->block) + 4.0 * f->block * f->wide);
+        dense_moved(p, f->high * (f->wide + 2.0 * f->block) + 4.0 * f->block * f->wide);
         factor_distribute(f);
         if (is_ahead)
             run_ahead(f);

@@ -336,7 +336,7 @@ static void swap_elsewhere(const swap_t *s)
     int rows = count_outside(s, f->row), there = rank_in_column(f, s->top);
     MPI_Request request;
 
-    dense_worked(f->p, 2.0 * expect_outside(s, f->row) * s->columns);
+    dense_moved(f->p, 2.0 * expect_outside(s, f->row) * s->columns);
     move_outside(s, f->row, s->out, false);
     dense_send(f->p, s->out, rows, s->columns, s->columns, there, &request);
     dense_receive(f->p, s->in, rows, s->columns, s->columns, there);
@@ -384,7 +384,7 @@ static void swap_on_top(const swap_t *s)
     int n = 0;
 
     /* Its rows and those that come instead, those that leave, and own ones outside. */
-    dense_worked(f->p, (3.0 * s->width + 2.0 * expect_outside(s, f->row)) * s->columns);
+    dense_moved(f->p, (3.0 * s->width + 2.0 * expect_outside(s, f->row)) * s->columns);
     for (int j = 0; j < s->width && f->p->record == NULL; j++)
         take_row(s, s->first + j, line(s, s->kept, j));
     fill_out(s);

@@ -204,15 +204,24 @@ static double multiply_seconds(const dense_t *p, int m, int n, int k)
     return model > 0 ? model : 2.0 * m * n * k / p->speeds[p->rank];
 }
 
+/* Loops do not get faster with the kernel. */
+static double loop_speed(const dense_t *p)
+{
+    return fmin(p->speeds[p->rank], p->kernel != NULL ? DENSE_LOOPS : INFINITY);
+}
+
 void dense_worked(const dense_t *p, double operations)
 {
-    /* Loops do not get faster with the kernel. */
-    double speed = fmin(p->speeds[p->rank], p->kernel != NULL ? DENSE_LOOPS : INFINITY);
-
     if (p->record != NULL)
-        dense_record_add(p, &(dense_op_t){.kind = DENSE_COMPUTE, .seconds = operations / speed});
+        dense_record_add(
+            p, &(dense_op_t){.kind = DENSE_COMPUTE, .seconds = operations / loop_speed(p)});
     else if (p->worked != NULL)
         p->worked(operations, p->arg);
+}
+
+void dense_moved(const dense_t *p, double elements)
+{
+    dense_worked(p, elements * fmax(1, p->move * loop_speed(p)));
 }
 
 bool dense_adds(const dense_t *p, double pairs)

@@ -28,6 +28,7 @@ static void fill(dense_t *p, int ranks, const xylem_matmul_options *o)
     p->speeds = make_speeds(ranks, o->speeds);
     p->per_byte = 1 / (o->bandwidth > 0 ? o->bandwidth : DENSE_BANDWIDTH);
     p->sum = o->sum < 0 ? 0 : o->sum > 0 ? o->sum : 2e-9;
+    p->move = o->sum > 0 ? o->sum : 0;
     p->kernel = o->kernel;
     p->seconds = o->seconds;
     p->worked = o->worked;
