@@ -14,19 +14,13 @@ enum { COLUMNS_MAX = 64, ROWS_MAX = 100000 };
 enum { IS_SECONDS = -1, IS_ALTERNATIVE = -2, IS_OTHER = -3 };
 
 typedef struct {
+    xy_csv_t csv;
     const xy_adapt_t *problem;
-    const char *path, *alternative;
-    long line;
+    const char *alternative;
     int column[COLUMNS_MAX];
     size_t columns;
     xy_vec_t rows; /* of `parameters` + 1 doubles each, the time last */
 } reading_t;
-
-static xy_status_t fail(const reading_t *r, const char *what, const char *word)
-{
-    return xy_fail_at(XY_EPARSE, r->path, r->line, "%s%s%s%s", what, word != NULL ? ": '" : "",
-                      word != NULL ? word : "", word != NULL ? "'" : "");
-}
 
 static int find_column(const xy_adapt_t *p, const char *name)
 {
@@ -53,14 +47,16 @@ static xy_status_t read_head(reading_t *r, char *line)
 
     while ((field = xy_csv_field(&line)) != NULL) {
         if (r->columns == COLUMNS_MAX)
-            return fail(r, "there are too many columns", NULL);
+            return xy_csv_fail(&r->csv, "there are too many columns", NULL);
         r->column[r->columns++] = find_column(r->problem, field);
     }
     for (size_t i = 0; i < r->problem->parameters.count; i++)
         if (!has_column(r, (int)i))
-            return fail(r, "the table has no column for the parameter",
-                        XY_VEC_AT(&r->problem->parameters, adapt_parameter_t, i).name);
-    return has_column(r, IS_SECONDS) ? XY_OK : fail(r, "the table has no column 'seconds'", NULL);
+            return xy_csv_fail(&r->csv, "the table has no column for the parameter",
+                               XY_VEC_AT(&r->problem->parameters, adapt_parameter_t, i).name);
+    return has_column(r, IS_SECONDS)
+               ? XY_OK
+               : xy_csv_fail(&r->csv, "the table has no column 'seconds'", NULL);
 }
 
 /* Reads one row; rows of other alternatives are checked and skipped. */
@@ -76,17 +72,18 @@ static xy_status_t read_row(reading_t *r, char *line)
 
         field = xy_csv_field(&line);
         if (field == NULL)
-            return fail(r, "the row has fewer fields than the table has columns", NULL);
+            return xy_csv_fail(&r->csv, "the row has fewer fields than the table has columns",
+                               NULL);
         if (what == IS_ALTERNATIVE)
             is_ours = strcmp(field, r->alternative) == 0;
         if (what >= IS_SECONDS &&
             !xy_parse_double(field, &row[what == IS_SECONDS ? n : (size_t)what]))
-            return fail(r, "not a number", field);
+            return xy_csv_fail(&r->csv, "not a number", field);
     }
     if (!(row[n] > 0))
-        return fail(r, "a time must be positive", NULL);
+        return xy_csv_fail(&r->csv, "a time must be positive", NULL);
     if (r->rows.count / (n + 1) >= ROWS_MAX)
-        return fail(r, "there are too many rows", NULL);
+        return xy_csv_fail(&r->csv, "there are too many rows", NULL);
     if (!is_ours)
         return XY_OK;
     for (size_t i = 0; i <= n; i++)
@@ -111,13 +108,14 @@ static xy_status_t finish(reading_t *r, adapt_table_t *t)
     size_t n = r->problem->parameters.count, rows = r->rows.count / (n + 1);
     double *data = r->rows.data;
 
-    r->line = 0;
+    r->csv.line = 0;
     if (rows == 0)
-        return fail(r, "the table has no row for the alternative", r->alternative);
+        return xy_csv_fail(&r->csv, "the table has no row for the alternative", r->alternative);
     qsort_r(data, rows, (n + 1) * sizeof(*data), compare_rows, &n);
     for (size_t i = 1; i < rows; i++)
         if (compare_rows(data + (i - 1) * (n + 1), data + i * (n + 1), &n) == 0)
-            return fail(r, "two rows have the same parameters, of the alternative", r->alternative);
+            return xy_csv_fail(&r->csv, "two rows have the same parameters, of the alternative",
+                               r->alternative);
     *t = (adapt_table_t){.parameters = n, .rows = rows, .values = xy_vec_take(&r->rows)};
     return XY_OK;
 }
@@ -125,17 +123,15 @@ static xy_status_t finish(reading_t *r, adapt_table_t *t)
 xy_status_t adapt_table_parse(const xy_adapt_t *problem, char *data, const char *path,
                               const char *alternative, adapt_table_t *table_p)
 {
-    reading_t r = {
-        .problem = problem, .path = path, .alternative = alternative, .rows = XY_VEC_INIT(double)};
-    char *rest = data, *line;
+    reading_t r = {.csv = {.path = path, .rest = data},
+                   .problem = problem,
+                   .alternative = alternative,
+                   .rows = XY_VEC_INIT(double)};
+    char *line;
     xy_status_t st = XY_OK;
 
-    while (st == XY_OK && (line = strsep(&rest, "\n")) != NULL) {
-        r.line++;
-        if (*line == '#' || line[strspn(line, " \t\r")] == '\0')
-            continue;
+    while (st == XY_OK && (line = xy_csv_line(&r.csv)) != NULL)
         st = r.columns == 0 ? read_head(&r, line) : read_row(&r, line);
-    }
     if (st == XY_OK)
         st = finish(&r, table_p);
     xy_vec_cleanup(&r.rows);

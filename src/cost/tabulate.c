@@ -9,8 +9,7 @@
 enum { COLUMNS_MAX = 64, ROWS_MAX = 2000 };
 
 typedef struct {
-    const char *path;
-    long line;
+    xy_csv_t csv;
     int time[2];   /* columns; -1: none */
     double scale;  /* of sizes */
     xy_vec_t rows; /* of row_t */
@@ -20,10 +19,24 @@ typedef struct {
     double x, t[2];
 } row_t;
 
-static xy_status_t fail(const reading_t *r, const char *what, const char *word)
+/* ---- Comma-separated values ---- */
+
+xy_status_t xy_csv_fail(const xy_csv_t *csv, const char *what, const char *word)
 {
-    return xy_fail_at(XY_EPARSE, r->path, r->line, "%s%s%s%s", what, word != NULL ? ": '" : "",
+    return xy_fail_at(XY_EPARSE, csv->path, csv->line, "%s%s%s%s", what, word != NULL ? ": '" : "",
                       word != NULL ? word : "", word != NULL ? "'" : "");
+}
+
+char *xy_csv_line(xy_csv_t *csv)
+{
+    char *line;
+
+    while ((line = strsep(&csv->rest, "\n")) != NULL) {
+        csv->line++;
+        if (*line != '#' && line[strspn(line, " \t\r")] != '\0')
+            return line;
+    }
+    return NULL;
 }
 
 char *xy_csv_field(char **rest_p)
@@ -77,7 +90,7 @@ static xy_status_t read_head(reading_t *r, char *line, const char *columns, xy_t
     r->scale = r->scale > 0 ? r->scale : 1;
     for (int i = 1; (field = xy_csv_field(&line)) != NULL; i++) {
         if (i >= COLUMNS_MAX)
-            return fail(r, "there are too many columns", NULL);
+            return xy_csv_fail(&r->csv, "there are too many columns", NULL);
         for (int k = 0; k < 2; k++)
             if (r->time[k] < 0 && (columns != NULL ? is_asked_for(columns, k, field)
                                                    : k == 0 && strcmp(field, "seconds") == 0))
@@ -88,13 +101,13 @@ static xy_status_t read_head(reading_t *r, char *line, const char *columns, xy_t
             r->time[0] = i;
     }
     if (r->time[0] < 0)
-        return fail(r,
-                    columns != NULL ? "the table has no such column"
-                                    : "a table has a column of "
-                                      "sizes and one of seconds",
-                    columns);
+        return xy_csv_fail(&r->csv,
+                           columns != NULL ? "the table has no such column"
+                                           : "a table has a column of "
+                                             "sizes and one of seconds",
+                           columns);
     if (columns != NULL && strchr(columns, ',') != NULL && r->time[1] < 0)
-        return fail(r, "the table has no such column", strchr(columns, ',') + 1);
+        return xy_csv_fail(&r->csv, "the table has no such column", strchr(columns, ',') + 1);
     return XY_OK;
 }
 
@@ -116,15 +129,15 @@ static xy_status_t read_row(reading_t *r, char *line)
         if (value == NULL)
             continue;
         if (!xy_parse_double(field, value))
-            return fail(r, "not a number", field);
+            return xy_csv_fail(&r->csv, "not a number", field);
         if (!(*value > 0) || *value > 1e18)
-            return fail(r, "sizes and times must be positive", field);
+            return xy_csv_fail(&r->csv, "sizes and times must be positive", field);
     }
     if (i <= r->time[0] || i <= r->time[1])
-        return fail(r, "the row has fewer fields than the table has columns", NULL);
+        return xy_csv_fail(&r->csv, "the row has fewer fields than the table has columns", NULL);
     row.x *= r->scale;
     if (r->rows.count >= ROWS_MAX)
-        return fail(r, "there are more than 2000 rows", NULL);
+        return xy_csv_fail(&r->csv, "there are more than 2000 rows", NULL);
     return xy_vec_append(&r->rows, &row) == XY_OK ? XY_OK : xy_fail_memory("reading a table");
 }
 
@@ -157,8 +170,8 @@ static xy_status_t finish(reading_t *r, xy_tabulated_t *table)
     for (size_t i = 1; i < n; i++)
         if (rows[i].x == rows[i - 1].x) {
             xy_tabulated_cleanup(table);
-            r->line = 0;
-            return fail(r, "two rows have the same size", NULL);
+            r->csv.line = 0;
+            return xy_csv_fail(&r->csv, "two rows have the same size", NULL);
         }
     return XY_OK;
 }
@@ -166,21 +179,19 @@ static xy_status_t finish(reading_t *r, xy_tabulated_t *table)
 xy_status_t xy_tabulated_parse(char *data, const char *path, const char *columns,
                                xy_tabulated_t *table_p)
 {
-    reading_t r = {.path = path, .time = {-1, -1}, .rows = XY_VEC_INIT(row_t)};
+    reading_t r = {
+        .csv = {.path = path, .rest = data}, .time = {-1, -1}, .rows = XY_VEC_INIT(row_t)};
     xy_tabulated_t table = {0};
     bool has_head = false;
-    char *rest = data, *line;
+    char *line;
     xy_status_t st = XY_OK;
 
-    while (st == XY_OK && (line = strsep(&rest, "\n")) != NULL) {
-        r.line++;
-        if (*line == '#' || line[strspn(line, " \t\r")] == '\0')
-            continue;
+    while (st == XY_OK && (line = xy_csv_line(&r.csv)) != NULL) {
         st = has_head ? read_row(&r, line) : read_head(&r, line, columns, &table);
         has_head = true;
     }
     if (st == XY_OK && r.rows.count < 2)
-        st = fail(&r, "a model needs two rows or more", NULL);
+        st = xy_csv_fail(&r.csv, "a model needs two rows or more", NULL);
     if (st == XY_OK)
         st = finish(&r, &table);
     xy_vec_cleanup(&r.rows);

@@ -42,8 +42,19 @@ void xy_tabulated_cleanup(xy_tabulated_t *table); /* of a zeroed one too */
 xy_status_t xy_costs_fit_table(xy_costs_t *costs, const xy_tabulated_t *table,
                                const char *criterion, FILE *report);
 
-/* The next field of a line of comma-separated values, without the blanks around it; the line is
- * cut. NULL: there are no more. */
+/* ---- Comma-separated values, line by line; the text is cut ---- */
+
+typedef struct {
+    const char *path;
+    long line; /* its number; 0: errors are of the whole file */
+    char *rest;
+} xy_csv_t;
+
+/* The next line that neither starts with '#' nor is empty; NULL: there are no more. */
+char *xy_csv_line(xy_csv_t *csv);
+/* Its next field, without the blanks around it; NULL: there are no more. */
 char *xy_csv_field(char **rest_p);
+/* XY_EPARSE, reported with file and line, and with `word` in quotes if it is not NULL. */
+xy_status_t xy_csv_fail(const xy_csv_t *csv, const char *what, const char *word);
 
 #endif
