@@ -18,6 +18,7 @@
  * gone, which the library does not.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -42,7 +43,10 @@ enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
 #define BELL_AWAKE    50e-6  /* a process that has sent something so recently is awake */
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
-#define MOVE_SECONDS  50e-6  /* a sleep while the library moves a large buffer: each poll, a part */
+/* The library moves a part of a large buffer with each poll: there is no sleep for so long after
+ * one began or ended, and short ones later, as the other side may not be there. */
+#define MOVE_SECONDS  100e-3
+#define MOVE_SLEEP    50e-6
 #define CLOSE_SECONDS 10.0
 
 /* In front of every short message: so nothing is asked of the library about it. */
@@ -74,10 +78,11 @@ typedef struct {
     int out_count;
     out_t *spare; /* buffers for any short message */
     int spares;
-    host_set_t larges;  /* pieces of them */
-    _Atomic int moving; /* large buffers that are not complete */
-    size_t room;        /* of one posted receive */
-    char *buffers;      /* [POSTED] of them */
+    host_set_t larges;    /* pieces of them */
+    _Atomic int moving;   /* large buffers that are not complete */
+    _Atomic double moved; /* when one began or ended */
+    size_t room;          /* of one posted receive */
+    char *buffers;        /* [POSTED] of them */
     uint64_t posted[POSTED];
     int *rank_of;             /* [processes]: in the library's world */
     double *rung;             /* [processes] */
@@ -207,6 +212,12 @@ static void send_mpi(xy_net_t *base, int to, const void *head, size_t head_size,
 
 /* ---- Large buffers ---- */
 
+static void note_move(mpi_net_t *net, int change)
+{
+    atomic_fetch_add_explicit(&net->moving, change, memory_order_relaxed);
+    atomic_store_explicit(&net->moved, net_now(), memory_order_relaxed);
+}
+
 /* Start to send or receive a large buffer in pieces; `token` is reported when the last piece is
  * done. */
 static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, size_t bytes,
@@ -229,7 +240,7 @@ static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, 
     l->token = token;
     l->process = process;
     l->left = pieces;
-    atomic_fetch_add_explicit(&net->moving, 1, memory_order_relaxed);
+    note_move(net, 1);
     for (size_t i = 0; i < pieces; i++) {
         size_t at = i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
         uint64_t request;
@@ -292,7 +303,7 @@ static bool tell_larges(mpi_net_t *net, large_t *l)
         void *token = l->token;
 
         atomic_store_explicit(&net->heard_of[l->process], net_now(), memory_order_relaxed);
-        atomic_fetch_sub_explicit(&net->moving, 1, memory_order_relaxed);
+        note_move(net, -1);
         xy_free(l);
         net->base.events->done(net->base.context, token);
         l = next;
@@ -417,7 +428,9 @@ static double rest_mpi(const xy_net_t *base)
         net_now() - atomic_load_explicit(&net->heard, memory_order_relaxed) < AWAKE_SECONDS;
 
     if (atomic_load_explicit(&net->moving, memory_order_relaxed) > 0)
-        return MOVE_SECONDS;
+        return net_now() - atomic_load_explicit(&net->moved, memory_order_relaxed) < MOVE_SECONDS
+                   ? 0
+                   : MOVE_SLEEP;
     return is_busy ? 1e-3 : 10e-3;
 }
 
@@ -426,6 +439,10 @@ static void sleep_mpi(xy_net_t *base, double seconds)
     mpi_net_t *net = (mpi_net_t *)base;
     double most = rest_mpi(base);
 
+    if (most <= 0) { /* a timer would take longer than the library for the next part */
+        sched_yield();
+        return;
+    }
     xy_net_sleep(net->bell, seconds < most ? seconds : most);
     /* Clear the bell, or the next sleep would end at once. Events of a loss belong to the polling
      * thread. */
