@@ -434,6 +434,7 @@ static double rest_mpi(const xy_net_t *base)
     return is_busy ? 1e-3 : 10e-3;
 }
 
+/* Wait for the bell, but only as long as the library needs no look. */
 static void sleep_mpi(xy_net_t *base, double seconds)
 {
     mpi_net_t *net = (mpi_net_t *)base;
