@@ -59,7 +59,7 @@ run 0 --workers 1 -n 5 ./locals_zeros untouched
 same "$out" "0 pages are there"
 cp locals_zeros other
 for ranks in "-n 7 ./locals_zeros random 1" "--workers 1 -n 5 ./locals_zeros random 2" "-n 4 --processes 2 ./locals_zeros random 3" \
-    "-n 3 ./locals_zeros random 4 : -n 3 ./other random 5"; do
+    "-n 3 ./locals_zeros random 4 : -n 3 ./other random 5" "-n 4 ./locals_zeros threads 6" "--workers 1 -n 3 ./locals_zeros threads 7"; do
     # shellcheck disable=SC2086
     run 0 $ranks
     same "$out$err" "all is there"

@@ -2,8 +2,9 @@
 /*
  * Many thread-local variables that begin with zeros.
  *
- *   locals_zeros untouched        those that no rank uses take no memory, however often ranks
- * change locals_zeros random SEED      ranks write some of them at random, and find what they wrote
+ *   locals_zeros untouched        pages that no rank uses are not in memory
+ *   locals_zeros random SEED      ranks write some of them at random, and find what they wrote
+ *   locals_zeros threads SEED     ... before they move to threads of their own, and there
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -18,6 +19,7 @@ enum { PAGES = 50, ROUNDS = 300 };
 
 static _Thread_local int before = 7;
 static _Thread_local volatile char many[PAGES * 4096];
+static char model[PAGES * 4096]; /* what this rank wrote */
 static int rank;
 
 static void untouched(void)
@@ -40,8 +42,14 @@ static void untouched(void)
         printf("%zu pages are there\n", count);
 }
 
-/* `model` is what this rank wrote. */
-static void check(const char *model)
+static void write_one(unsigned *state)
+{
+    size_t at = (size_t)rand_r(state) % sizeof(many);
+
+    many[at] = model[at] = (char)rand_r(state);
+}
+
+static void check(void)
 {
     for (size_t i = 0; i < sizeof(many); i++)
         if (many[i] != model[i]) {
@@ -52,25 +60,22 @@ static void check(const char *model)
 
 static void at_random(unsigned seed)
 {
-    char *model = calloc(1, sizeof(many));
     unsigned state = seed + (unsigned)rank * 7919;
 
+    check();
     for (int i = 0; i < ROUNDS; i++) {
-        size_t at = (size_t)rand_r(&state) % sizeof(many);
-
         if (rand_r(&state) % (unsigned)(1 + 20 * (rank % 3)) == 0)
-            many[at] = model[at] = (char)rand_r(&state);
+            write_one(&state);
         before++;
         MPI_Barrier(MPI_COMM_WORLD);
         if (rand_r(&state) % 100 == 0)
-            check(model); /* which reads all pages */
+            check(); /* which reads all pages */
         if (rand_r(&state) % 50 == 0)
             usleep(100);
     }
-    check(model);
+    check();
     if (before != 7 + ROUNDS)
         MPI_Abort(MPI_COMM_WORLD, 4);
-    free(model);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("all is there\n");
@@ -78,10 +83,16 @@ static void at_random(unsigned seed)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    unsigned state = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    int level =
+        argc > 2 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+
+    for (int i = 0; argc > 2 && i < 3; i++)
+        write_one(&state);
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc > 2)
-        at_random((unsigned)atoi(argv[2]));
+        at_random(state);
     else
         untouched();
     MPI_Finalize();

@@ -114,10 +114,12 @@ struct process {
     _Atomic int thread_count; /* its threads that have not ended */
     int exit_code;
 
-    uintptr_t thread_pointer;      /* of the thread that it has left */
-    char *thread_locals;           /* while the process does not run; NULL: it has none */
-    size_t locals_from, locals_to; /* of the program's zeros_from to zeros_to: outside are zeros */
-    char *library_locals;          /* the same of the first `libraries` libraries and plug-ins */
+    uintptr_t thread_pointer; /* of the thread that it has left */
+    char *thread_locals;      /* while the process does not run; NULL: it has none */
+    struct { /* offsets there: from `from` to `to` all are zeros but for the used ones */
+        size_t from, to, used_from, used_to;
+    } zeros;
+    char *library_locals; /* the same of the first `libraries` libraries and plug-ins */
     int libraries;
     xy_vec_t plugins;        /* of const process_program_t *: those that are private */
     char *dl_error;          /* for dlerror; or NULL */

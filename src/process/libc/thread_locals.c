@@ -283,8 +283,9 @@ xy_status_t process_locals_init(process_t *process)
         process->thread_locals = xy_malloc(program->tls_size);
         if (process->thread_locals == NULL)
             return xy_fail_memory("starting a rank");
-        process->locals_from = program->zeros_from;
-        process->locals_to = program->is_shared ? program->zeros_to : program->zeros_from;
+        process->zeros.from = process->zeros.used_from = process->zeros.used_to =
+            program->zeros_from;
+        process->zeros.to = program->is_shared ? program->zeros_from : program->zeros_to;
         if (program->is_shared) /* the image's constructors have run on this thread */
             memcpy(process->thread_locals, program_block(program), program->tls_size);
         else
@@ -415,24 +416,43 @@ static void save_program(process_t *process)
     if (zeros.program == program && !zeros.is_off) {
         look_at_zeros();
         copy_used(process, true);
-        process->locals_from = (size_t)(zeros.used_from - block);
-        process->locals_to = (size_t)(zeros.used_to - block);
+        process->zeros.from = (size_t)(zeros.from - block);
+        process->zeros.to = (size_t)(zeros.to - block);
+        process->zeros.used_from = (size_t)(zeros.used_from - block);
+        process->zeros.used_to = (size_t)(zeros.used_to - block);
         return;
     }
     memcpy(process->thread_locals, block, program->tls_size);
-    process->locals_from = program->zeros_from;
-    process->locals_to = program->zeros_to;
+    process->zeros.from = process->zeros.to = program->zeros_from;
+    process->zeros.used_from = process->zeros.used_to = program->zeros_from;
 }
 
+/* Use the variables of the process from `from` to `to`, unless they are zeros. */
+static void use_kept(const process_t *process, char *from, char *to)
+{
+    const char *block = program_block(process->program);
+
+    for (char *at = from; at < to; at++)
+        if (process->thread_locals[at - block] != 0) {
+            use(at, to);
+            return;
+        }
+}
+
+/* Pages of another thread may begin elsewhere, so what is no page of zeros there may be one here.
+ */
 static void restore_program(const process_t *process)
 {
-    char *block = program_block(process->program);
+    char *block = program_block(process->program), *known_from = block + process->zeros.from,
+         *known_to = block + process->zeros.to;
 
     if (!has_zeros(process->program)) {
         memcpy(block, process->thread_locals, process->program->tls_size);
         return;
     }
-    use(block + process->locals_from, block + process->locals_to);
+    use_kept(process, zeros.from, known_from < zeros.to ? known_from : zeros.to);
+    use_kept(process, known_to > zeros.from ? known_to : zeros.from, zeros.to);
+    use(block + process->zeros.used_from, block + process->zeros.used_to);
     copy_used(process, false);
 }
 
