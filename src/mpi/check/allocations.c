@@ -28,8 +28,8 @@ typedef struct known {
     struct known *next; /* of a cell, or of those that are free */
 } known_t;
 
-/* Blocks do not overlap. Small ones, of which there are many, are in the list of the cell that they
- * begin in, others in a tree. */
+/* Blocks do not overlap. Small ones are in the list of the cell of their first byte, others in a
+ * tree: most blocks are small, and lists are short. */
 static struct {
     _Alignas(64) pthread_mutex_t lock;
     known_t *cells[CELLS]; /* [number of the cell % CELLS] */
