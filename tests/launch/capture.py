@@ -36,26 +36,30 @@ def take(interface, packet):
         flows.setdefault((interface, ends, ip[at:at + 4]), {})[struct.unpack(">I", ip[at + 4:at + 8])[0]] = data
 
 
-def stop(*_):
-    with open(sys.argv[1], "wb") as out:
-        for flow in flows.values():
-            for sequence in sorted(flow):
-                out.write(flow[sequence])
-    with open(sys.argv[1] + ".ports", "w") as out:
-        for address, port in sorted(wanted):
-            print(address, port, file=out)
-    sys.exit(0)
-
-
 sockets = []
 for name in sys.argv[2:]:
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
+    sock.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE: above the limit of users
     sock.bind((name, 0))
     sockets.append(sock)
-signal.signal(signal.SIGTERM, stop)
+over = []
+signal.signal(signal.SIGTERM, lambda *_: over.append(True))
 open(sys.argv[1] + ".up", "w").close()
 while True:
-    for sock in select.select(sockets, [], [])[0]:
+    ended = bool(over)
+    ready = select.select(sockets, [], [], 0 if ended else 0.1)[0]
+    if ended and not ready:  # all packets that came before the signal were read
+        break
+    for sock in ready:
         frame, where = sock.recvfrom(1 << 18)
         take(where[0], frame)
+lost = sum(struct.unpack("II", sock.getsockopt(263, 6, 8))[1] for sock in sockets)  # SOL_PACKET, PACKET_STATISTICS
+if lost:
+    sys.exit("capture.py: %d packets did not fit into the buffer" % lost)
+with open(sys.argv[1], "wb") as out:
+    for flow in flows.values():
+        for sequence in sorted(flow):
+            out.write(flow[sequence])
+with open(sys.argv[1] + ".ports", "w") as out:
+    for address, port in sorted(wanted):
+        print(address, port, file=out)

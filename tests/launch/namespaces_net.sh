@@ -27,7 +27,7 @@ captured() {
     until [ -e packets.up ]; do sleep 0.01; done
     run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./agent "$@" ./secret text </dev/null
     kill "$capture"
-    wait "$capture"
+    wait "$capture" || die "the packets were not recorded"
     says "$out" "rank 1 has the message"
     gone
 }

@@ -25,7 +25,7 @@ captured() {
     until [ -e packets.up ]; do sleep 0.01; done
     run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./recording -x OTHER_TOKEN "$@" ./secret "$text" </dev/null
     kill "$capture"
-    wait "$capture"
+    wait "$capture" || die "the packets were not recorded"
     says "$out" "rank 1 has the message and $XYLEM_TEST_VARIABLE, none, $OTHER_TOKEN"
     [ "$(stat -c %s packets)" -gt 100000 ] || die "the packets of the job were not recorded"
     gone
