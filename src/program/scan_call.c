@@ -118,8 +118,9 @@ static bool is_query(const char *name)
         "MPI_Cartdim_get",      "MPI_Dims_create",         "MPI_Get_count",
         "MPI_Get_elements",     "MPI_Get_processor_name",  NULL};
 
-    return is_listed(names, name) || strncmp(name, "MPI_Group_", 10) == 0 ||
-           strncmp(name, "MPI_Type_", 9) == 0 || strncmp(name, "MPI_Op_", 7) == 0;
+    return is_listed(names, name) || strcmp(name, "MPI_Pack_size") == 0 ||
+           strncmp(name, "MPI_Group_", 10) == 0 || strncmp(name, "MPI_Type_", 9) == 0 ||
+           strncmp(name, "MPI_Op_", 7) == 0;
 }
 
 /* Calls without an effect on messages, which `xylem predict` does not know. */
@@ -184,6 +185,10 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
 
     if (strcmp(argument, "request") == 0)
         return !is_listed(finishing, call->name);
+    if (strcmp(argument, "comm_dist_graph") == 0)
+        return true;
+    if (strcmp(argument, "message") == 0)
+        return strstr(call->name, "probe") != NULL;
     if (strcmp(argument, "op") == 0 || strcmp(argument, "group") == 0)
         return strcmp(call->name, "MPI_Op_create") == 0 ||
                strcmp(call->name, "MPI_Comm_group") == 0 ||
@@ -215,7 +220,8 @@ static long long constant_of(const xy_mpi_call_t *call, scan_expr_t *args, const
 static bool is_point_to_point(const xy_mpi_call_t *call)
 {
     for (int i = 0; i < XY_MPI_ARGS_MAX && call->args[i] != NULL; i++)
-        if (strcmp(call->args[i], "tag") == 0 || strcmp(call->args[i], "sendtag") == 0)
+        if (strcmp(call->args[i], "tag") == 0 || strcmp(call->args[i], "sendtag") == 0 ||
+            strcmp(call->args[i], "message") == 0)
             return true;
     return false;
 }
@@ -223,7 +229,12 @@ static bool is_point_to_point(const xy_mpi_call_t *call)
 /* "Bcast" of MPI_Bcast, MPI_Ibcast and MPI_Bcast_init. */
 static const char *collective_of(const xy_mpi_call_t *call)
 {
-    static const char *const names[] = {"Reduce_scatter_block",
+    static const char *const names[] = {"Neighbor_allgatherv",
+                                        "Neighbor_allgather",
+                                        "Neighbor_alltoallv",
+                                        "Neighbor_alltoallw",
+                                        "Neighbor_alltoall",
+                                        "Reduce_scatter_block",
                                         "Reduce_scatter",
                                         "Allgatherv",
                                         "Allgather",
@@ -403,6 +414,20 @@ static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_exp
     return false;
 }
 
+/* MPI_Pack and MPI_Unpack: what is in their first buffer is needed where what they write to the
+ * second is. */
+static void walk_packed(scan_walk_t *w, scan_expr_t *args, scan_set_t live)
+{
+    scan_expr_t *out = args->next->next->next;
+    scan_access_t to = scan_access_target(w->scan, out);
+
+    if (scan_is_data(w->scan, &to) || (!out->is_kept && !scan_set_has_any(w, live, &to)))
+        return;
+    scan_walk_keep(w, &out->is_kept, live);
+    scan_walk_expr(w, out, live, true);
+    walk_sent(w, args, live, true);
+}
+
 /* Walks the arguments of an MPI call, results first, so that they leave the live set before inputs
  * join it. */
 static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
@@ -417,6 +442,8 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             walk_pointer(w, call, call->args[i], e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
             walk_received(w, call, args, e, live);
+    if (args != NULL && strcmp(call->args[0], "inbuf") == 0)
+        walk_packed(w, args, live);
     is_sent = is_carried(w->scan, call, args);
     i = 0;
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++)

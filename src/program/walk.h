@@ -32,6 +32,12 @@ typedef struct {
     int *dims, *periods; /* [ndims] */
 } walk_cart_t;
 
+/* The neighbours of a member of a communicator with a graph. */
+typedef struct {
+    int in, out;
+    int *sources, *destinations; /* of the arena */
+} walk_graph_t;
+
 /* One collective in which data that is kept is moved, or whose members agree on something; until
  * all are complete. */
 typedef struct walk_meeting {
@@ -67,13 +73,14 @@ enum { WALK_CLAIMS = 8 }; /* collectives of a communicator that are compared at 
 typedef struct walk_comm {
     uint32_t context;
     int32_t size;
-    int32_t lows;        /* intercommunicator: members of the low group; 0: there is one group */
-    int32_t *procs;      /* [size]; NULL: all processes in their order */
-    int32_t *sorted;     /* [2 * size]: process and rank, by process; made when needed */
-    xy_vcomm_t *vcomm;   /* made when needed */
-    xy_vcomm_t **rooted; /* intercommunicator: [size], of a root and the other group; or NULL */
-    walk_part_t *parts;  /* of persistent collectives that some have not made yet */
-    walk_cart_t cart;    /* dims NULL: none */
+    int32_t lows;         /* intercommunicator: members of the low group; 0: there is one group */
+    int32_t *procs;       /* [size]; NULL: all processes in their order */
+    int32_t *sorted;      /* [2 * size]: process and rank, by process; made when needed */
+    xy_vcomm_t *vcomm;    /* made when needed */
+    xy_vcomm_t **rooted;  /* intercommunicator: [size], of a root and the other group; or NULL */
+    walk_part_t *parts;   /* of persistent collectives that some have not made yet */
+    walk_cart_t cart;     /* dims NULL: none */
+    walk_graph_t *graphs; /* [size] of the arena: the neighbours of each; NULL: none */
     walk_meeting_t *meetings;
     walk_claim_t claims[WALK_CLAIMS]; /* by the number of the collective */
     struct walk_comm *next;           /* all there are */
@@ -106,7 +113,18 @@ typedef struct walk_data {
     struct walk_data *next, **link; /* all there are */
 } walk_data_t;
 
-typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE } walk_kind_t;
+/* WALK_SEVERAL: a collective of neighbours, which is several messages. */
+typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE, WALK_SEVERAL } walk_kind_t;
+
+/* Where a message goes or comes from, as the program says. */
+typedef struct {
+    walk_kind_t kind;
+    int64_t buffer, count, type, peer, tag, comm;
+    xy_vjob_mode_t mode;
+    bool has_buffer;
+    bool is_blocking; /* a send, in a call that ends it, too */
+    bool is_hidden;   /* from the receives of the program */
+} walk_transfer_t;
 
 /* A message: where it goes or comes from, and the address of data that is kept; 0: none. */
 typedef struct {
@@ -120,7 +138,7 @@ typedef struct {
     walk_message_t message;  /* persistent: what Start begins, or ... */
     walk_member_t part;      /* collective: which is alone in its communicator */
     const code_site_t *site; /* collective: its call */
-    int64_t args[];
+    int64_t args[];          /* of the call; WALK_SEVERAL: the numbers of its messages */
 } walk_kept_t;
 
 typedef struct {
@@ -137,7 +155,7 @@ typedef struct {
     int32_t first;     /* ... here */
     int32_t rank;      /* collective */
     walk_status_t status;
-    uint64_t number;
+    uint64_t number;   /* WALK_SEVERAL: of messages */
     walk_kept_t *kept; /* or NULL */
 } walk_request_t;
 
@@ -217,6 +235,7 @@ enum {
     WALK_TYPE_FIRST = 0x10000,
     WALK_GROUP_FIRST = 0x1000000,
     WALK_REQUEST_FIRST = 0x2000000,
+    WALK_MESSAGE_FIRST = 0x40000000, /* of MPI_Mprobe: requests that have not begun */
 };
 
 /* A handler of an MPI call. As process_ops_t.mpi. */
@@ -231,7 +250,7 @@ typedef struct {
 /* The tables of the files below, each ended by {0}. */
 extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter[],
     walk_calls_cart[], walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
-    walk_calls_persistent[];
+    walk_calls_persistent[], walk_calls_neighbor[], walk_calls_pack[];
 /* The call that the site is; NULL: none. */
 const walk_call_t *walk_call_of(const code_site_t *site);
 int32_t walk_extra(const code_site_t *site);
@@ -424,9 +443,13 @@ static inline void walk_request_free(walker_t *w, walk_request_t *r)
 
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
+/* One of several messages is complete where all are, which then are no requests any more. */
+void walk_settle(walker_t *w, walk_request_t *r);
 /* For a collective with its arguments, or with NULL for a message; false: memory ran out
  * (reported). */
 bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args);
+/* A request for a message, started; its number, -1: it failed. */
+int32_t walk_transfer(walker_t *w, const walk_transfer_t *t);
 /* A message that the program does not see; its request, -1: it failed. */
 int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 

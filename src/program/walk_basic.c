@@ -102,8 +102,9 @@ static const walk_call_t calls_basic[] = {{"Init", init, 0},
                                           {0}};
 
 static const walk_call_t *const tables[] = {
-    walk_calls_p2p,   walk_calls_wait,  walk_calls_coll, walk_calls_persistent, walk_calls_comm,
-    walk_calls_group, walk_calls_inter, walk_calls_cart, walk_calls_type,       calls_basic};
+    walk_calls_p2p,  walk_calls_wait,     walk_calls_coll,  walk_calls_persistent,
+    walk_calls_comm, walk_calls_group,    walk_calls_inter, walk_calls_cart,
+    walk_calls_type, walk_calls_neighbor, walk_calls_pack,  calls_basic};
 
 const walk_call_t *walk_call_of(const code_site_t *site)
 {

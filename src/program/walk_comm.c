@@ -269,7 +269,9 @@ static bool comm_dup(walker_t *w, const code_site_t *site, int64_t *args)
     (void)site;
     if (m == NULL || !walk_split(w, args[0], 0, m->rank, &made))
         return false;
-    made.comm->cart = walk_comm(w, args[0])->comm->cart;
+    m = walk_comm(w, args[0]);
+    made.comm->cart = m->comm->cart;
+    made.comm->graphs = m->comm->graphs;
     return walk_give(w, args[1], &made);
 }
 

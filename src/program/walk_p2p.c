@@ -67,18 +67,9 @@ static bool start(walker_t *w, walk_request_t *r, const walk_message_t *m)
     return true;
 }
 
-/* Where a message goes or comes from. */
-typedef struct {
-    walk_kind_t kind;
-    int64_t buffer, count, type, peer, tag, comm;
-    xy_vjob_mode_t mode;
-    bool has_buffer;
-    bool is_blocking; /* a send, in a call that ends it, too */
-} message_t;
-
 /* Checks the arguments of a message and fills request and message; contents above 1 MiB are not
  * kept. */
-static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_message_t *to)
+static bool describe(walker_t *w, const walk_transfer_t *m, walk_request_t *r, walk_message_t *to)
 {
     const walk_member_t *member = walk_comm(w, m->comm);
     bool is_send = m->kind == WALK_SEND;
@@ -102,7 +93,7 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_me
     to->buffer = m->has_buffer && m->count > 0 ? (uint64_t)m->buffer : 0;
     to->span = walk_type_span(&type, m->count);
     to->is_lost = (uint64_t)m->count * type.map.size > 1 << 20 || !walk_type_is_dense(&type);
-    to->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
+    to->p2p = (xy_vjob_p2p_t){.context = member->comm->context | (m->is_hidden ? WALK_SHADOW : 0),
                               .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
                               .mode = m->mode,
                               .is_blocking = m->is_blocking,
@@ -114,8 +105,7 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_me
     return true;
 }
 
-/* A request for the message, started; its number, or -1. */
-static int32_t begin(walker_t *w, const message_t *m)
+int32_t walk_transfer(walker_t *w, const walk_transfer_t *m)
 {
     int32_t index = walk_request_new(w);
     walk_message_t message;
@@ -148,18 +138,18 @@ static xy_vjob_mode_t mode_of(int32_t extra)
 }
 
 /* buf count datatype peer tag comm: the first six arguments of most calls. */
-static message_t message_of(walk_kind_t kind, const code_site_t *site, const int64_t *args)
+static walk_transfer_t message_of(walk_kind_t kind, const code_site_t *site, const int64_t *args)
 {
-    return (message_t){.kind = kind,
-                       .buffer = args[0],
-                       .has_buffer = (site->given & 1) != 0,
-                       .count = args[1],
-                       .type = args[2],
-                       .peer = args[3],
-                       .tag = args[4],
-                       .comm = args[5],
-                       .mode =
-                           kind == WALK_SEND ? mode_of(walk_extra(site) & 3) : XY_VJOB_STANDARD};
+    return (walk_transfer_t){.kind = kind,
+                             .buffer = args[0],
+                             .has_buffer = (site->given & 1) != 0,
+                             .count = args[1],
+                             .type = args[2],
+                             .peer = args[3],
+                             .tag = args[4],
+                             .comm = args[5],
+                             .mode = kind == WALK_SEND ? mode_of(walk_extra(site) & 3)
+                                                       : XY_VJOB_STANDARD};
 }
 
 static bool set_status(walker_t *w, int64_t address, const walk_request_t *r)
@@ -174,11 +164,11 @@ static bool set_status(walker_t *w, int64_t address, const walk_request_t *r)
 /* MPI_Send and its modes. */
 static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t m = message_of(WALK_SEND, site, args);
+    walk_transfer_t m = message_of(WALK_SEND, site, args);
 
     m.is_blocking = m.mode != XY_VJOB_BUFFERED;
     if (w->process.phase == 0) {
-        w->current[0] = begin(w, &m);
+        w->current[0] = walk_transfer(w, &m);
         if (w->current[0] < 0)
             return false;
         w->process.phase = 1;
@@ -192,11 +182,11 @@ static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 /* MPI_Recv. */
 static bool receive_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t m = message_of(WALK_RECEIVE, site, args);
+    walk_transfer_t m = message_of(WALK_RECEIVE, site, args);
     walk_request_t *r;
 
     if (w->process.phase == 0) {
-        w->current[0] = begin(w, &m);
+        w->current[0] = walk_transfer(w, &m);
         if (w->current[0] < 0)
             return false;
         w->process.phase = 1;
@@ -209,11 +199,12 @@ static bool receive_blocking(walker_t *w, const code_site_t *site, int64_t *args
 }
 
 /* The receive is started first, and waited for first. */
-static bool exchange(walker_t *w, const message_t *send, const message_t *receive, int64_t status)
+static bool exchange(walker_t *w, const walk_transfer_t *send, const walk_transfer_t *receive,
+                     int64_t status)
 {
     if (w->process.phase == 0) {
-        w->current[0] = begin(w, receive);
-        w->current[1] = w->current[0] >= 0 ? begin(w, send) : -1;
+        w->current[0] = walk_transfer(w, receive);
+        w->current[1] = w->current[0] >= 0 ? walk_transfer(w, send) : -1;
         if (w->current[1] < 0)
             return false;
         w->process.phase = 1;
@@ -233,23 +224,23 @@ static bool exchange(walker_t *w, const message_t *send, const message_t *receiv
 /* MPI_Sendrecv. */
 static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t send = {.kind = WALK_SEND,
-                      .is_blocking = true,
-                      .buffer = args[0],
-                      .has_buffer = (site->given & 1) != 0,
-                      .count = args[1],
-                      .type = args[2],
-                      .peer = args[3],
-                      .tag = args[4],
-                      .comm = args[10]};
-    message_t receive = {.kind = WALK_RECEIVE,
-                         .buffer = args[5],
-                         .has_buffer = (site->given & 1 << 5) != 0,
-                         .count = args[6],
-                         .type = args[7],
-                         .peer = args[8],
-                         .tag = args[9],
-                         .comm = args[10]};
+    walk_transfer_t send = {.kind = WALK_SEND,
+                            .is_blocking = true,
+                            .buffer = args[0],
+                            .has_buffer = (site->given & 1) != 0,
+                            .count = args[1],
+                            .type = args[2],
+                            .peer = args[3],
+                            .tag = args[4],
+                            .comm = args[10]};
+    walk_transfer_t receive = {.kind = WALK_RECEIVE,
+                               .buffer = args[5],
+                               .has_buffer = (site->given & 1 << 5) != 0,
+                               .count = args[6],
+                               .type = args[7],
+                               .peer = args[8],
+                               .tag = args[9],
+                               .comm = args[10]};
 
     return exchange(w, &send, &receive, args[11]);
 }
@@ -257,16 +248,16 @@ static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
 /* MPI_Sendrecv_replace. */
 static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t send = {.kind = WALK_SEND,
-                      .is_blocking = true,
-                      .buffer = args[0],
-                      .has_buffer = (site->given & 1) != 0,
-                      .count = args[1],
-                      .type = args[2],
-                      .peer = args[3],
-                      .tag = args[4],
-                      .comm = args[7]};
-    message_t receive = send;
+    walk_transfer_t send = {.kind = WALK_SEND,
+                            .is_blocking = true,
+                            .buffer = args[0],
+                            .has_buffer = (site->given & 1) != 0,
+                            .count = args[1],
+                            .type = args[2],
+                            .peer = args[3],
+                            .tag = args[4],
+                            .comm = args[7]};
+    walk_transfer_t receive = send;
 
     receive.kind = WALK_RECEIVE;
     receive.is_blocking = false;
@@ -278,8 +269,8 @@ static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args
 /* Isend and its modes, Irecv (extra & 4). */
 static bool start_one(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
-    int32_t index = begin(w, &m);
+    walk_transfer_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
+    int32_t index = walk_transfer(w, &m);
 
     return index >= 0 && walk_set_handle(w, args[6], WALK_REQUEST_FIRST + index);
 }
@@ -289,7 +280,7 @@ static bool start_one(walker_t *w, const code_site_t *site, int64_t *args)
 /* MPI_Send_init, its modes and MPI_Recv_init: an inactive persistent request. */
 static bool init(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    message_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
+    walk_transfer_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
     int32_t index = walk_request_new(w);
     walk_request_t *r;
 
@@ -327,16 +318,36 @@ static bool start_again(walker_t *w, const code_site_t *site, int64_t *args)
 
 /* ---- Probes ---- */
 
-/* MPI_Probe and MPI_Iprobe. */
+enum { LOOKS = 1, TAKES = 2 }; /* extra: does not wait; the message is received by its handle */
+
+static int64_t const no_message = (int64_t)(intptr_t)MPI_MESSAGE_NULL,
+                     from_nobody = (int64_t)(intptr_t)MPI_MESSAGE_NO_PROC;
+
+/* Give the program the handle of the message that a probe has taken. */
+static bool give_taken(walker_t *w, const walk_request_t *look, int64_t address)
+{
+    int32_t index = walk_request_new(w);
+    walk_request_t *r;
+
+    if (index < 0)
+        return false;
+    r = walk_request_at(w, index);
+    *r = *look;
+    r->is_used = true;
+    r->number = (uint64_t)(uintptr_t)xy_vjob_taken(w->walk->job, w->rank);
+    return walk_set_handle(w, address, WALK_MESSAGE_FIRST + index);
+}
+
+/* MPI_Probe, MPI_Iprobe, MPI_Mprobe and MPI_Improbe. */
 static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    bool is_waiting = walk_extra(site) == 0;
-    int64_t status = args[is_waiting ? 3 : 4];
-    message_t m = {.kind = WALK_RECEIVE,
-                   .peer = args[0],
-                   .tag = args[1],
-                   .comm = args[2],
-                   .type = (int64_t)(intptr_t)MPI_BYTE};
+    bool is_waiting = (walk_extra(site) & LOOKS) == 0, takes = (walk_extra(site) & TAKES) != 0;
+    int64_t handle = args[is_waiting ? 3 : 4], status = args[3 + !is_waiting + takes];
+    walk_transfer_t m = {.kind = WALK_RECEIVE,
+                         .peer = args[0],
+                         .tag = args[1],
+                         .comm = args[2],
+                         .type = (int64_t)(intptr_t)MPI_BYTE};
     walk_request_t look = {0};
     walk_message_t message;
     xy_vjob_status_t found;
@@ -346,20 +357,101 @@ static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
         return false;
     if (m.peer == MPI_PROC_NULL)
         return (is_waiting || walk_set_int(w, args[3], 1)) &&
+               (!takes || walk_set_handle(w, handle, from_nobody)) &&
                walk_set_status(w, status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     if (w->process.phase == 0) {
         w->process.phase = 1;
-        if (!xy_vjob_probe(w->walk->job, w->rank, &message.p2p, is_waiting, false))
+        if (!xy_vjob_probe(w->walk->job, w->rank, &message.p2p, is_waiting, takes))
             return false;
     }
     is_found = xy_vjob_flag(w->walk->job, w->rank);
     if (is_found) {
         xy_vjob_found(w->walk->job, w->rank, &found);
         look.status = (walk_status_t){found.source, found.tag, found.bytes};
-        if (!set_status(w, status, &look))
+        if (!set_status(w, status, &look) || (takes && !give_taken(w, &look, handle)))
             return false;
+    } else if (takes && !walk_set_handle(w, handle, no_message)) {
+        return false;
     }
     return is_waiting || walk_set_int(w, args[3], is_found);
+}
+
+/* Start to receive a message that was taken; *index_p: its request. */
+static bool receive_taken(walker_t *w, const code_site_t *site, const int64_t *args, int64_t handle,
+                          int32_t *index_p)
+{
+    int64_t index = handle - WALK_MESSAGE_FIRST;
+    walk_data_t *data = NULL;
+    walk_message_t message;
+    walk_request_t *r;
+    walk_type_t type;
+
+    if (index < 0 || (uint64_t)index >= w->requests.count ||
+        walk_request_at(w, (int32_t)index)->number == 0 ||
+        walk_request_at(w, (int32_t)index)->is_active)
+        return process_fail(&w->process, "no message");
+    if (args[1] < 0 || !walk_type(w, args[2], &type))
+        return process_fail(&w->process, "the count is %lld", (long long)args[1]);
+    r = walk_request_at(w, (int32_t)index);
+    r->is_active = true;
+    r->status.bytes = (uint64_t)args[1] * type.map.size;
+    message = (walk_message_t){.p2p = {.bytes = r->status.bytes},
+                               .buffer = (uint64_t)args[0],
+                               .span = walk_type_span(&type, args[1]),
+                               .is_lost = r->status.bytes > 1 << 20 || !walk_type_is_dense(&type)};
+    if ((site->given & 1) != 0 && args[1] > 0) {
+        data = walk_data_new(w, &message);
+        if (data == NULL)
+            return false;
+    }
+    r->vreq = xy_vjob_imrecv(w->walk->job, w->rank, (xy_vmsg_t *)(uintptr_t)r->number, data);
+    r->number = 0;
+    *index_p = (int32_t)index;
+    return r->vreq != NULL || process_stop(&w->process);
+}
+
+/* A receive of the handle, which may be that of no message; the handle is used up. */
+static bool begin_taken(walker_t *w, const code_site_t *site, const int64_t *args, int32_t *index_p)
+{
+    int64_t handle;
+
+    if (!walk_get_handle(w, args[3], 0, &handle) || !walk_set_handle(w, args[3], no_message))
+        return false;
+    if (handle != from_nobody)
+        return receive_taken(w, site, args, handle, index_p);
+    *index_p = walk_request_new(w);
+    if (*index_p < 0)
+        return false;
+    walk_request_at(w, *index_p)->kind = WALK_RECEIVE;
+    walk_request_at(w, *index_p)->is_done = true;
+    walk_request_at(w, *index_p)->status =
+        (walk_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+    return true;
+}
+
+/* MPI_Mrecv: receive the message of a handle, or nothing from MPI_MESSAGE_NO_PROC. */
+static bool mrecv(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    walk_request_t *r;
+
+    if (w->process.phase == 0) {
+        if (!begin_taken(w, site, args, &w->current[0]))
+            return false;
+        w->process.phase = 1;
+    }
+    if (!walk_wait(w, w->current, 1, false))
+        return false;
+    r = walk_request_at(w, w->current[0]);
+    walk_request_free(w, r);
+    return set_status(w, args[4], r);
+}
+
+static bool imrecv(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    int32_t index;
+
+    return begin_taken(w, site, args, &index) &&
+           walk_set_handle(w, args[4], WALK_REQUEST_FIRST + index);
 }
 
 const walk_call_t walk_calls_p2p[] = {{"Send", send_blocking, 0},
@@ -382,5 +474,9 @@ const walk_call_t walk_calls_p2p[] = {{"Send", send_blocking, 0},
                                       {"Start", start_again, 0},
                                       {"Startall", start_again, 1},
                                       {"Probe", probe, 0},
-                                      {"Iprobe", probe, 1},
+                                      {"Iprobe", probe, LOOKS},
+                                      {"Mprobe", probe, TAKES},
+                                      {"Improbe", probe, LOOKS | TAKES},
+                                      {"Mrecv", mrecv, 0},
+                                      {"Imrecv", imrecv, 0},
                                       {0}};

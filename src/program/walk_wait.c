@@ -65,20 +65,59 @@ static void sweep(walker_t *w, size_t count)
     }
 }
 
+/* Add to the list a pending request, or its pending messages if it has several. */
+static void list_pending(walker_t *w, int32_t index, size_t *n)
+{
+    const walk_request_t *r = walk_request_at(w, index);
+
+    if (!is_pending(r))
+        return;
+    for (uint64_t i = 0; r->kind == WALK_SEVERAL && i < r->number; i++)
+        list_pending(w, (int32_t)r->kept->args[i], n);
+    if (r->kind == WALK_SEVERAL)
+        return;
+    w->of_list[*n] = index;
+    w->list[(*n)++] = r->vreq;
+}
+
 /* The pending ones to the list; their number, or -1. */
 static int64_t gather(walker_t *w, const int32_t *requests, int32_t count)
 {
-    size_t n = 0;
+    size_t n = 0, most = 0;
 
-    if (!grow_list(w, (size_t)count))
+    for (int32_t i = 0; i < count; i++)
+        if (requests[i] >= 0)
+            most += walk_request_at(w, requests[i])->kind == WALK_SEVERAL
+                        ? walk_request_at(w, requests[i])->number
+                        : 1;
+    if (!grow_list(w, most))
         return -1;
     for (int32_t i = 0; i < count; i++)
-        if (requests[i] >= 0 && is_pending(walk_request_at(w, requests[i]))) {
-            w->of_list[n] = requests[i];
-            w->list[n++] = walk_request_at(w, requests[i])->vreq;
-        }
+        if (requests[i] >= 0)
+            list_pending(w, requests[i], &n);
     w->list_count = n;
     return (int64_t)n;
+}
+
+void walk_settle(walker_t *w, walk_request_t *r)
+{
+    bool is_done = r->kind == WALK_SEVERAL && is_pending(r);
+
+    for (uint64_t i = 0; is_done && i < r->number; i++)
+        is_done = walk_request_at(w, (int32_t)r->kept->args[i])->is_done;
+    for (uint64_t i = 0; is_done && i < r->number; i++)
+        walk_request_free(w, walk_request_at(w, (int32_t)r->kept->args[i]));
+    r->is_done |= is_done;
+}
+
+/* Sweep the list and settle these requests; false after an error. */
+static bool take_done(walker_t *w, const int32_t *requests, int32_t count)
+{
+    sweep(w, w->list_count);
+    for (int32_t i = 0; i < count; i++)
+        if (requests[i] >= 0)
+            walk_settle(w, walk_request_at(w, requests[i]));
+    return w->process.status == XY_OK;
 }
 
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any)
@@ -94,8 +133,7 @@ bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any)
             return false;
     }
     w->is_waiting = false;
-    sweep(w, w->list_count);
-    return w->process.status == XY_OK;
+    return take_done(w, requests, count);
 }
 
 /* A look at them. */
@@ -112,9 +150,7 @@ static bool test(walker_t *w, const int32_t *requests, int32_t count, bool any)
             return false;
     }
     w->is_waiting = false;
-    if (xy_vjob_flag(w->walk->job, w->rank))
-        sweep(w, w->list_count);
-    return w->process.status == XY_OK;
+    return !xy_vjob_flag(w->walk->job, w->rank) || take_done(w, requests, count);
 }
 
 /* The arguments of a call about several requests. */
@@ -250,16 +286,25 @@ static bool run_one(walker_t *w, const several_t *s, const int64_t *args)
     return walk_wait(w, s->index, 1, false) && deliver(w, s, 0, args[1]);
 }
 
+/* Until one is complete, or none is active: one of several messages of a request is not enough. */
+static bool wait_ready(walker_t *w, const several_t *s, int32_t *ready_p)
+{
+    *ready_p = w->is_waiting ? -1 : find_ready(w, s);
+    while (*ready_p == -1) {
+        if (!walk_wait(w, s->index, s->count, true))
+            return false;
+        *ready_p = find_ready(w, s);
+    }
+    return true;
+}
+
 /* MPI_Waitany: MPI_UNDEFINED if no request is active. */
 static bool run_any(walker_t *w, const several_t *s, const int64_t *args)
 {
-    int32_t ready = w->is_waiting ? -1 : find_ready(w, s);
+    int32_t ready;
 
-    if (ready == -1) {
-        if (!walk_wait(w, s->index, s->count, true))
-            return false;
-        ready = find_ready(w, s);
-    }
+    if (!wait_ready(w, s, &ready))
+        return false;
     if (ready == MPI_UNDEFINED)
         return walk_set_int(w, args[2], ready) &&
                walk_set_status(w, args[3], MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
@@ -268,12 +313,12 @@ static bool run_any(walker_t *w, const several_t *s, const int64_t *args)
 
 static bool run_some(walker_t *w, const several_t *s, const int64_t *args)
 {
-    int32_t ready = w->is_waiting ? -1 : find_ready(w, s);
+    int32_t ready;
 
+    if (!wait_ready(w, s, &ready))
+        return false;
     if (ready == MPI_UNDEFINED)
         return walk_set_int(w, args[2], MPI_UNDEFINED);
-    if (ready == -1 && !walk_wait(w, s->index, s->count, true))
-        return false;
     return deliver_some(w, s, args);
 }
 
@@ -352,7 +397,7 @@ static bool request_free(walker_t *w, const code_site_t *site, int64_t *args)
     r = walk_request(w, handle);
     if (r == NULL)
         return false;
-    if (r->vreq != NULL && r->kind == WALK_COLLECTIVE)
+    if ((r->vreq != NULL && r->kind == WALK_COLLECTIVE) || (r->kind == WALK_SEVERAL && !r->is_done))
         return process_fail(&w->process, "a collective cannot be freed before it is complete");
     xy_vjob_release(w->walk->job, r->vreq);
     walk_request_free(w, r);

@@ -157,6 +157,53 @@ class Generator:
                            f"{to} = {x}all[(rank + {self.number(3)}) % size];",
                            f"MPI_Scan(&{x}, &{to}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n{to} %= 1000;"))
 
+    def set_packed(self, to, value):
+        x = self.name("x")
+        self.add(f"int {x} = {value} % 1000, {x}n = 0;\nshort {x}more[3] = {{1, 2, {self.number()}}};\nchar {x}p[{self.pick(32, 64)}];")
+        self.add(f"if (rank == 0) {{\nMPI_Pack({x}more, 3, MPI_SHORT, {x}p, sizeof({x}p), &{x}n, MPI_COMM_WORLD);\n"
+                 f"MPI_Pack(&{x}, 1, MPI_INT, {x}p, sizeof({x}p), &{x}n, MPI_COMM_WORLD);\n}}")
+        self.add(self.pick(f"MPI_Bcast({x}p, sizeof({x}p), MPI_PACKED, 0, MPI_COMM_WORLD);",
+                           f"MPI_Bcast(&{x}n, 1, MPI_INT, 0, MPI_COMM_WORLD);\nMPI_Bcast({x}p, {x}n, MPI_PACKED, 0, MPI_COMM_WORLD);",
+                           f"if (rank == 0) {{\nfor (int i = 1; i < size; i++)\nMPI_Send({x}p, {x}n, MPI_PACKED, i, 14, MPI_COMM_WORLD);\n}} else {{\n"
+                           f"MPI_Recv({x}p, sizeof({x}p), MPI_PACKED, 0, 14, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}}"))
+        self.add(f"{x}n = 0;\nMPI_Unpack({x}p, sizeof({x}p), &{x}n, {x}more, 3, MPI_SHORT, MPI_COMM_WORLD);\n"
+                 f"MPI_Unpack({x}p, sizeof({x}p), &{x}n, &{to}, 1, MPI_INT, MPI_COMM_WORLD);\n{to} = ({to} + {x}more[{self.number(2)}]) % 1000;")
+
+    def set_probed(self, to, value):
+        """By the handle of a message, whose length or contents are the value."""
+        x = self.name("x")
+        self.add(f"int {x} = {value} % 1000, {x}n = 0;\nMPI_Message {x}m;\nMPI_Request {x}r;\nMPI_Status {x}s;")
+        self.add(self.pick(f"MPI_Isend(data, LENGTH({x}), MPI_CHAR, (rank + 1) % size, 15, MPI_COMM_WORLD, &{x}r);",
+                           f"MPI_Isend(data, LENGTH({x}), MPI_CHAR, (rank + 1) % size, {self.number(9) + 20}, MPI_COMM_WORLD, &{x}r);"))
+        self.add(self.pick(f"MPI_Mprobe((rank + size - 1) % size, MPI_ANY_TAG, MPI_COMM_WORLD, &{x}m, &{x}s);",
+                           f"while (!{x}n)\nMPI_Improbe((rank + size - 1) % size, MPI_ANY_TAG, MPI_COMM_WORLD, &{x}n, &{x}m, &{x}s);"))
+        self.add(f"MPI_Get_count(&{x}s, MPI_CHAR, &{x}n);")
+        self.add(self.pick(f"MPI_Mrecv(room, {x}n, MPI_CHAR, &{x}m, &{x}s);",
+                           f"MPI_Request {x}q;\nMPI_Imrecv(room, {x}n, MPI_CHAR, &{x}m, &{x}q);\nMPI_Wait(&{x}q, &{x}s);"))
+        self.add(f"MPI_Wait(&{x}r, MPI_STATUS_IGNORE);\n{to} = {x}n + {self.pick('0', f'{x}s.MPI_TAG')};")
+
+    def topology(self):
+        """The lines that make a communicator, its name and its number of neighbours."""
+        c = self.name("c")
+        if self.number(1):
+            periods = f"{{{self.number(1)}, {self.number(1)}}}"
+            self.add(f"int {c}d[2] = {{0, 0}}, {c}p[2] = {periods};\nMPI_Comm {c};\nMPI_Dims_create(size, 2, {c}d);\n"
+                     f"MPI_Cart_create(MPI_COMM_WORLD, 2, {c}d, {c}p, 0, &{c});")
+            return c, 4
+        far = self.number(3) + 1
+        self.add(f"int {c}from[2] = {{(rank + size - 1) % size, (rank + {far}) % size}};\n"
+                 f"int {c}to[2] = {{(rank + 1) % size, (rank + {far} * (size - 1)) % size}};\nMPI_Comm {c};\n"
+                 f"MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, {c}from, MPI_UNWEIGHTED, 2, {c}to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &{c});")
+        return c, 2
+
+    def set_neighbor(self, to, value):
+        x = self.name("x")
+        c, n = self.topology()
+        self.add(f"int {x}[{n}] = {{{value} % 1000, {self.number()}}}, {x}in[{n}] = {{{', '.join(str(self.number()) for _ in range(n))}}};")
+        call = self.pick(f"eighbor_allgather({x}, 1, MPI_INT, {x}in, 1, MPI_INT, {c}", f"eighbor_alltoall({x}, 1, MPI_INT, {x}in, 1, MPI_INT, {c}")
+        self.add(self.pick(f"MPI_N{call});", f"MPI_Request {x}r;\nMPI_In{call}, &{x}r);\nMPI_Wait(&{x}r, MPI_STATUS_IGNORE);"))
+        self.add(f"{to} = ({x}in[{self.number(n - 1)}] + {x}in[0]) % 1000;\nMPI_Comm_free(&{c});")
+
     # ---- Communication ----
 
     def send(self):
@@ -168,6 +215,18 @@ class Generator:
                            "else\nMPI_Recv(room, 4096, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
                            f"for (int i = 0; i < {u} % 4; i++)\nring(LENGTH({v} + i));"))
 
+    def send_to_neighbors(self):
+        """Blocks of different lengths: the one that a neighbour sends is as long as the one that it is sent."""
+        x, v, one = self.name("x"), self.value(True), self.pick(0, 1)
+        c, n = self.topology()
+        self.add(f"int {x}[{n}] = {{{', '.join([f'LENGTH({v})'] * n)}}}, {x}at[{n}] = {{{', '.join(str(60 * i) for i in range(n))}}};")
+        call = self.pick(f"eighbor_alltoallv(data, {x}, {x}at, MPI_CHAR, room, {x}, {x}at, MPI_CHAR, {c}",
+                         f"eighbor_allgatherv(data, {x}[0], MPI_CHAR, room, {x}, {x}at, MPI_CHAR, {c}",
+                         f"eighbor_allgather(data, LENGTH({v}), MPI_CHAR, room, LENGTH({v}), MPI_CHAR, {c}")
+        self.add(f"MPI_N{call});" if one else f"MPI_Request {x}r[2];\nint {x}which;\nMPI_In{call}, &{x}r[0]);\n"
+                 f"MPI_Ibarrier({c}, &{x}r[1]);\nMPI_Waitany(2, {x}r, &{x}which, MPI_STATUS_IGNORE);\nMPI_Wait(&{x}r[1 - {x}which], MPI_STATUS_IGNORE);")
+        self.add(f"MPI_Comm_free(&{c});")
+
     def step(self):
         is_uniform = self.number(1) == 1
         to = self.pick(*(self.uniform if is_uniform else self.local))
@@ -177,9 +236,9 @@ class Generator:
             # A value that is the same everywhere stays so where all do the same with it.
             self.pick(*own)(to, self.value(is_uniform))
         elif is_uniform:
-            self.pick(self.set_bcast, self.set_reduced)(to, self.value(False))
+            self.pick(self.set_bcast, self.set_reduced, self.set_packed)(to, self.value(False))
         else:
-            self.set_received(to, self.value(False))
+            self.pick(self.set_received, self.set_received, self.set_probed, self.set_neighbor)(to, self.value(False))
 
     def program(self):
         for i, name in enumerate(self.uniform + self.local):
@@ -192,6 +251,8 @@ class Generator:
             self.add("}")
             if self.number(1):
                 self.send()
+            elif self.number(5) == 0:
+                self.send_to_neighbors()
         self.add("ring(LENGTH(u0 + u1 + u2));\nring(LENGTH(v0 + v1 + v2));")
         body = "\n".join(self.lines)
         return (f"{HEAD}int main(int argc, char **argv)\n{{\n    MPI_Init(&argc, &argv);\n    MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
