@@ -18,6 +18,7 @@
 #ifndef XYLEM_MPI_H
 #define XYLEM_MPI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* This library: 10000 * major + 100 * minor + patch. */
