@@ -29,7 +29,7 @@ static const char *needed(compiler_t *c, const xy_node_t *node, const char *name
 /* An expression whose value is not needed. */
 static void discard(compiler_t *c, const expr_t *e)
 {
-    if (e != NULL && compile_value(c, e) != NULL)
+    if (e != NULL && (compile_byte_copy(c, e) || compile_value(c, e) != NULL))
         emit(c, OP_POP, 0, 0, 0);
 }
 

@@ -78,6 +78,9 @@ bool compile_value_as(compiler_t *c, const expr_t *e, const type_t *type);
  */
 const type_t *compile_address(compiler_t *c, const expr_t *e, bool is_end);
 const type_t *compile_assign(compiler_t *c, const expr_t *e);
+/* Emit `to = from` of two bytes in memory, whose value is not needed; false: it is not that. The
+ * byte may be a part of a value that nothing has set: it is copied as it is. An address is left. */
+bool compile_byte_copy(compiler_t *c, const expr_t *e);
 const type_t *compile_increment(compiler_t *c, const expr_t *e);
 const type_t *compile_call(compiler_t *c, const expr_t *e);
 /* Two values are on the stack, already of the same arithmetic type. */

@@ -134,6 +134,27 @@ const type_t *compile_increment(compiler_t *c, const expr_t *e)
     return type;
 }
 
+/* Is it a byte in memory? */
+static bool is_stored_byte(compiler_t *c, const expr_t *e)
+{
+    const type_t *type = e->kind == EXPR_NAME || e->kind == EXPR_INDEX || e->kind == EXPR_MEMBER ||
+                                 e->kind == EXPR_FOLLOW
+                             ? compile_type_of(c, e)
+                             : NULL;
+
+    return type != NULL && (type->kind == TYPE_I8 || type->kind == TYPE_U8);
+}
+
+bool compile_byte_copy(compiler_t *c, const expr_t *e)
+{
+    if (e->kind != EXPR_ASSIGN || e->op != OPERATOR_NONE || !is_stored_byte(c, e->a) ||
+        !is_stored_byte(c, e->b))
+        return false;
+    if (compile_address(c, e->a, false) != NULL && compile_address(c, e->b, false) != NULL)
+        emit(c, OP_COPY, 0, 0, 1);
+    return true;
+}
+
 /* ---- Variables ---- */
 
 static void set_value(compiler_t *c, direct_t d, const expr_t *value);
@@ -195,6 +216,10 @@ static void set_value(compiler_t *c, direct_t d, const expr_t *value)
         emit(c, d.is_global ? OP_ADDRESS_GLOBAL : OP_ADDRESS_LOCAL, 0, 0, d.offset);
         if (compile_value_as(c, value, d.type))
             emit(c, OP_COPY, 0, 0, (int64_t)d.type->size);
+    } else if ((d.type->kind == TYPE_I8 || d.type->kind == TYPE_U8) && is_stored_byte(c, value)) {
+        emit(c, d.is_global ? OP_ADDRESS_GLOBAL : OP_ADDRESS_LOCAL, 0, 0, d.offset);
+        if (compile_address(c, value, false) != NULL)
+            emit(c, OP_COPY, 0, 0, 1);
     } else if (!type_is_scalar(d.type)) {
         compile_fail(c, "an array needs a list in braces");
     } else if (compile_value_as(c, value, d.type)) {

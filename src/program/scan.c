@@ -254,7 +254,8 @@ static void check_assumed(xy_scan_t *scan)
 static void scan_all(xy_scan_t *scan)
 {
     for (int i = 0; i < scan->count; i++)
-        scan_clang_parse(scan, scan->paths[i]);
+        scan_clang_parse(scan, scan->paths[i], NULL);
+    scan_read_library(scan);
     scan_clang_close(scan);
     if (scan->main == NULL)
         scan_leave(scan, xy_fail_at(XY_EINVAL, scan->paths[scan->count - 1], 0,

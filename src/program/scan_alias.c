@@ -5,6 +5,12 @@
 
 enum { SMALL_ARRAY = 16 }; /* floating-point numbers that may steer: box[3], limits[2] */
 
+/* A struct that objects of a class are, or contain. */
+typedef struct record_in_node {
+    const scan_record_t *record;
+    struct record_in_node *next;
+} record_in_node_t;
+
 typedef struct scan_place_in_node {
     int key, id;
     struct scan_place_in_node *next;
@@ -16,6 +22,7 @@ struct scan_node {
     bool is_many; /* an array or memory from malloc */
     bool is_large;
     location_t *locations;
+    record_in_node_t *records;
 };
 
 static scan_node_t *new_node(xy_scan_t *scan)
@@ -33,11 +40,36 @@ static scan_node_t *root(scan_node_t *n)
     return n;
 }
 
+static const scan_record_t *base_record(const scan_type_t *t)
+{
+    while (t != NULL && t->kind == SCAN_ARRAY)
+        t = t->of;
+    return t != NULL && t->kind == SCAN_STRUCT ? t->record : NULL;
+}
+
+/* Note that objects of the class are of this type: bytes of them are members. */
+static void note_record(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type)
+{
+    const scan_record_t *record = base_record(type);
+    record_in_node_t *new;
+
+    n = root(n);
+    for (const record_in_node_t *r = n->records; r != NULL; r = r->next)
+        if (r->record == record)
+            return;
+    if (record == NULL)
+        return;
+    new = scan_alloc(scan, sizeof(*new));
+    *new = (record_in_node_t){.record = record, .next = n->records};
+    n->records = new;
+}
+
 /* Unites two nodes and, along the chain, their pointees. */
 static void join(scan_node_t *a, scan_node_t *b)
 {
     while (a != NULL && b != NULL) {
         scan_node_t *next_a, *next_b;
+        record_in_node_t **last;
 
         a = root(a);
         b = root(b);
@@ -49,6 +81,9 @@ static void join(scan_node_t *a, scan_node_t *b)
         a->objects += b->objects;
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
+        for (last = &a->records; *last != NULL;)
+            last = &(*last)->next;
+        *last = b->records;
         a->pointee = next_a != NULL ? next_a : next_b;
         a = next_a;
         b = next_b;
@@ -73,6 +108,9 @@ static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_
         return root(n);
     n = *slot = new_node(scan);
     n->objects = 1;
+    note_record(scan, n, type);
+    if (type != NULL && type->kind == SCAN_POINTER)
+        note_record(scan, pointee(scan, n), type->of);
     for (const scan_type_t *t = type; t != NULL && t->kind == SCAN_ARRAY; t = t->of) {
         n->is_many = true;
         count = t->count < 0 || count > SMALL_ARRAY ? SMALL_ARRAY + 1 : count * t->count;
@@ -198,6 +236,10 @@ static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e)
             return fresh(scan, e, true);
         return e->op == SCAN_OP_ADDRESS ? root(a) : pointee(scan, a);
     case SCAN_E_CAST:
+        a = targets(scan, e->a);
+        if (e->type->kind == SCAN_POINTER)
+            note_record(scan, a, e->type->of);
+        return root(a);
     case SCAN_E_STEP:
     case SCAN_E_ASSIGN:
         return targets(scan, e->a);
@@ -260,11 +302,21 @@ static void bind_decl(xy_scan_t *scan, scan_decl_t *d)
     }
 }
 
+static bool is_copy(const char *name)
+{
+    return strcmp(name, "memcpy") == 0 || strcmp(name, "memmove") == 0;
+}
+
+/* Binds the arguments of a call; pointers in memory that is copied are copied, too. */
 static void bind_call(xy_scan_t *scan, scan_expr_t *e)
 {
     scan_decl_t *p;
 
-    if (e->decl == NULL || e->decl->body == NULL)
+    if (e->decl == NULL)
+        return;
+    if (e->decl->body == NULL && is_copy(e->decl->name) && e->args != NULL && e->args->next != NULL)
+        join(pointee(scan, targets(scan, e->args)), pointee(scan, targets(scan, e->args->next)));
+    if (e->decl->body == NULL)
         return;
     p = e->decl->params;
     for (scan_expr_t *a = e->args; a != NULL && p != NULL; a = a->next, p = p->next)
@@ -366,6 +418,31 @@ static void add_record(xy_scan_t *scan, scan_access_t *access, const scan_record
     }
 }
 
+/* C lets a program read and write any object as bytes. */
+static bool is_bytes(int key)
+{
+    return key / 64 == SCAN_VOID || (key / 64 == SCAN_INT && key % 64 == 1);
+}
+
+/* Adds to the access of one location those that share memory with it: bytes are in all values of
+ * their objects but data, and all values are in their bytes. */
+static void add_shared(xy_scan_t *scan, scan_access_t *access, scan_node_t *n, const scan_type_t *t)
+{
+    bool has_bytes = is_bytes(type_key(t));
+
+    if (scan_is_data(scan, access))
+        return;
+    n = root(n);
+    for (const location_t *l = n->locations; l != NULL; l = l->next)
+        if (l->id != access->ids[0] && (has_bytes || is_bytes(l->key)) &&
+            !XY_VEC_AT(&scan->locations, scan_location_t, l->id).is_data &&
+            access->count < SCAN_LOCATIONS_MAX)
+            access->ids[access->count++] = l->id;
+    for (const record_in_node_t *r = n->records; has_bytes && r != NULL; r = r->next)
+        add_record(scan, access, r->record);
+}
+
+/* The locations of a value of this type in an object of the class. */
 static scan_access_t access_node(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type,
                                  const char *name)
 {
@@ -376,8 +453,10 @@ static scan_access_t access_node(xy_scan_t *scan, scan_node_t *n, const scan_typ
         t = t->of;
     if (t != NULL && t->kind == SCAN_STRUCT)
         add_record(scan, &access, t->record);
-    else if (n != NULL && t != NULL)
+    else if (n != NULL && t != NULL) {
         access.ids[access.count++] = locate(scan, n, type, name);
+        add_shared(scan, &access, n, t);
+    }
     return access;
 }
 

@@ -183,7 +183,7 @@ static const scan_record_t *read_record(xy_scan_t *scan, CXType type)
     if (record != NULL)
         return record;
     record = scan_alloc(scan, sizeof(*record));
-    name = scan_string(scan, clang.getTypeSpelling(type));
+    name = scan_string(scan, clang.getTypeSpelling(clang.getCursorType(cursor))); /* no const */
     record->name = strncmp(name, "struct ", 7) == 0 ? name + 7 : name;
     if (strchr(record->name, '(') != NULL) { /* "(unnamed at file.c:3:1)" */
         char buffer[32];
@@ -483,18 +483,20 @@ static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FL
     return count;
 }
 
-void scan_clang_parse(xy_scan_t *scan, const char *path)
+void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text)
 {
+    struct CXUnsavedFile in_memory = {path, text, text != NULL ? strlen(text) : 0};
     const char *flags[FLAGS_MAX];
     int count = make_flags(scan, scan->options->include, flags);
     CXTranslationUnit unit = NULL;
     enum CXErrorCode error;
 
-    if (access(path, R_OK) != 0)
+    if (text == NULL && access(path, R_OK) != 0)
         scan_leave(scan, xy_fail_errno(errno, path, "read"));
     if (scan->index == NULL)
         scan->index = clang.createIndex(0, 0);
-    error = clang.parseTranslationUnit2(scan->index, path, flags, count, NULL, 0, 0, &unit);
+    error = clang.parseTranslationUnit2(scan->index, path, flags, count, &in_memory, text != NULL,
+                                        0, &unit);
     scan->unit = unit;
     if (error != CXError_Success || unit == NULL)
         scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0,

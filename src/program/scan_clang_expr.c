@@ -369,6 +369,26 @@ static bool is_other_number(const scan_type_t *a, const scan_type_t *b)
            (a->kind != b->kind || a->bytes != b->bytes || a->is_unsigned != b->is_unsigned);
 }
 
+/* Does what the pointers point to differ for who reads through them, or counts in its size? */
+static bool is_other_target(const scan_type_t *a, const scan_type_t *b)
+{
+    if (a->kind != b->kind || a->bytes != b->bytes || a->is_unsigned != b->is_unsigned ||
+        a->record != b->record)
+        return true;
+    return (a->kind == SCAN_POINTER || a->kind == SCAN_ARRAY) && is_other_target(a->of, b->of);
+}
+
+/* Is it a pointer to memory of the program as another type, as in `(char *)counts + 4`? What a
+ * function of the C library returns gets its type where it is stored. */
+static bool is_other_pointer(const scan_type_t *to, const scan_expr_t *from)
+{
+    bool is_library = from->kind == SCAN_E_CALL && (from->decl == NULL || from->decl->body == NULL);
+
+    return to->kind == SCAN_POINTER && !is_library &&
+           (from->type->kind == SCAN_POINTER || from->type->kind == SCAN_ARRAY) &&
+           is_other_target(to->of, from->type->of);
+}
+
 /* Reads a cast, and drops it where it changes nothing. */
 static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
 {
@@ -389,7 +409,7 @@ static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
         return list[0];
     }
     if (!is_conversion(type, list[0]->type) &&
-        !(is_written && is_other_number(type, list[0]->type)))
+        !(is_written && (is_other_number(type, list[0]->type) || is_other_pointer(type, list[0]))))
         return list[0];
     e = new_expr(scan, cursor, SCAN_E_CAST);
     e->a = list[0];

@@ -54,8 +54,10 @@ void scan_pointer_calls(xy_scan_t *scan);
 /* Say where threads of OpenMP work, which are not costed. */
 void scan_openmp_find(xy_scan_t *scan);
 
-/* Parse one more source into functions and globals. */
-void scan_clang_parse(xy_scan_t *scan, const char *path);
+/* Parse one more source, a file or a text of that name, into functions and globals. */
+void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text);
+/* qsort() and bsearch(), if the program calls one of them. */
+void scan_read_library(xy_scan_t *scan);
 /* Free what libclang still holds. */
 void scan_clang_close(xy_scan_t *scan);
 /* XY_EUNSUPPORTED, with a message: what to install. */

@@ -12,6 +12,14 @@ typedef struct {
 } print_t;
 
 /* Precedence as in C: 1 comma, 2 assignment, 3 ?:, 4 || ... 13 * / %, 14 unary, 15 postfix. */
+/* Is the cast not printed? The language converts numbers by itself, and pointers where they are
+ * stored. */
+static bool is_silent(const scan_expr_t *e)
+{
+    return e->is_post || e->type->kind == SCAN_POINTER;
+}
+
+/* How tightly an expression holds together: 1 to 16. */
 static int precedence(const scan_expr_t *e)
 {
     switch (e->kind) {
@@ -24,7 +32,7 @@ static int precedence(const scan_expr_t *e)
     case SCAN_E_UNARY:
         return 14;
     case SCAN_E_CAST:
-        return e->is_post ? precedence(e->a) : 14;
+        return is_silent(e) ? precedence(e->a) : 14;
     case SCAN_E_INT:
         return e->value < 0 ? 14 : 16;
     case SCAN_E_REAL:
@@ -79,6 +87,20 @@ static const char *operator_text(int op, char buffer[4])
 }
 
 static void print(print_t *p, const scan_expr_t *e, int least);
+
+/* Prints an operand whose type matters although it is a pointer. */
+static void print_operand(print_t *p, const scan_expr_t *e, int least)
+{
+    if (e->kind != SCAN_E_CAST || e->type->kind != SCAN_POINTER || e->is_post) {
+        print(p, e, least);
+        return;
+    }
+    xy_text_add(&p->text, least > 14 ? "((" : "(");
+    xy_text_add(&p->text, scan_print_type(p->scan, e->type, NULL));
+    xy_text_add(&p->text, ")");
+    print(p, e->a, 14);
+    xy_text_add(&p->text, least > 14 ? ")" : "");
+}
 
 /* Prints an integer constant with its suffix, or the name of an MPI constant. */
 static void print_int(print_t *p, const scan_expr_t *e)
@@ -224,9 +246,9 @@ static void print_binary(print_t *p, const scan_expr_t *e)
             print(p, e->b, 2);
         return;
     }
-    print(p, e->a, level);
+    print_operand(p, e->a, level);
     xy_text_addf(&p->text, e->op == SCAN_OP_COMMA ? "%s " : " %s ", operator_text(e->op, buffer));
-    print(p, e->b, level + 1);
+    print_operand(p, e->b, level + 1);
 }
 
 /* Prints a unary operation, an increment or a decrement. */
@@ -243,7 +265,7 @@ static void print_unary(print_t *p, const scan_expr_t *e)
         return;
     }
     xy_text_add(&p->text, operator_text(e->op, buffer));
-    print(p, e->a, e->op == '-' ? 15 : 14); /* - -1 is not --1 */
+    print_operand(p, e->a, e->op == '-' ? 15 : 14); /* - -1 is not --1 */
 }
 
 /* Prints an expression without parentheses and marks its names as used. */
@@ -274,28 +296,28 @@ static void print_bare(print_t *p, const scan_expr_t *e)
     case SCAN_E_CHOICE:
         print(p, e->a, 4);
         xy_text_add(&p->text, " ? ");
-        print(p, e->b, 3);
+        print_operand(p, e->b, 3);
         xy_text_add(&p->text, " : ");
-        print(p, e->c, 3);
+        print_operand(p, e->c, 3);
         break;
     case SCAN_E_CALL:
         print_call(p, e);
         break;
     case SCAN_E_INDEX:
-        print(p, e->a, 15);
+        print_operand(p, e->a, 15);
         xy_text_add(&p->text, "[");
         print(p, e->b, 1);
         xy_text_add(&p->text, "]");
         break;
     case SCAN_E_MEMBER:
         name_field(e);
-        print(p, e->a, 15);
+        print_operand(p, e->a, 15);
         xy_text_addf(&p->text, "%s%s", e->a->type->kind == SCAN_POINTER ? "->" : ".", e->text);
         break;
     case SCAN_E_CAST:
-        if (!e->is_post)
+        if (!is_silent(e))
             xy_text_addf(&p->text, "(%s)", scan_print_type(p->scan, e->type, NULL));
-        print(p, e->a, e->is_post ? precedence(e->a) : 14);
+        print(p, e->a, is_silent(e) ? precedence(e->a) : 14);
         break;
     case SCAN_E_LIST:
         print_list(p, e);

@@ -29,6 +29,30 @@ struct part { int a; char text[40]; struct part *next; int list[6]; };
 static int rank, size;
 static char data[4096], room[4096];
 static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    return x->a % 7 - y->a % 7;
+}
+static void swap_bytes(void *a, void *b, size_t n)
+{
+    unsigned char *x = a, *y = b, t;
+    for (size_t i = 0; i < n; i++) {
+        t = x[i];
+        x[i] = y[i];
+        y[i] = t;
+    }
+}
+static void insert(void *base, int n, size_t size, int (*order)(const void *, const void *))
+{
+    char *p = base, t[64];
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && order(p + (j - 1) * size, p + j * size) > 0; j--) {
+            memcpy(t, p + j * size, size);
+            memcpy(p + j * size, p + (j - 1) * size, size);
+            memcpy(p + (j - 1) * size, t, size);
+        }
+}
 static void ring(int n)
 {
     MPI_Sendrecv(data, n, MPI_CHAR, (rank + 1) % size, 3, room, 4096, MPI_CHAR, (rank + size - 1) % size, 3,
@@ -96,7 +120,7 @@ class Generator:
                            f"int *{a} = malloc(6 * sizeof(int));\nfor (int {i} = 0; {i} < 6; {i}++)\n{a}[{i}] = {i} * {self.number(9)};"))
         self.add(f"{a}[LENGTH({value}) % 6] += {value};")
         if self.number(3) == 0:
-            self.add(f"qsort({a}, 6, sizeof(int), compare);")
+            self.add(self.pick(f"qsort({a}, 6, sizeof(int), compare);", f"insert({a}, 6, sizeof(int), compare);"))
         if self.number(1):
             b = self.name("b")
             self.add(f"int {b}[6];\nmemcpy({b}, {a}, sizeof({b}));")
@@ -109,6 +133,26 @@ class Generator:
         self.add(f"{s}.next = {s}p;\n{s}p->a = {value};\n*{s}p->list = {self.number()};\nstrcpy({s}p->text, \"in a struct\");")
         self.add(self.pick(f"{to} = {s}.next->a % 1000;", f"{to} = {s}.a + (int)strlen({s}.next->text);",
                            f"struct part {s}c = *{s}.next;\n{to} = ({s}c.a + {s}c.list[0]) % 1000;"))
+
+    def set_bytes(self, to, value):
+        """Through pointers to bytes and to other types of the same memory."""
+        a, p, k = self.name("a"), self.name("p"), self.number(4)
+        self.add(f"int {a}[6] = {{{self.number()}, {value}, {self.number()}, 0x1020304}};")
+        self.add(f"{self.pick('unsigned char', 'char', 'signed char')} *{p} = (void *){a};")
+        self.add(self.pick(f"swap_bytes({a} + {k}, &{a}[{self.number(5)}], sizeof(int));", f"*(int *)(void *)({p} + {4 * k}) = {value};",
+                           f"memcpy({p} + {4 * k}, &{to}, sizeof(int));", f"*(short *)((char *){a} + {4 * k}) = (short)({value});",
+                           f"{p}[{4 * k + 1}] = {self.number(3)};", f"{a}[{k}] = ((unsigned short *){a})[{self.number(7)}];",
+                           f"swap_bytes({a}, {p} + 8, 8);"))
+        self.add(f"{to} = LENGTH(*(const int *)(const void *)((const char *){a} + {4 * k})) + {p}[{self.number(20)}] % 9 + 10;")
+
+    def set_sorted_parts(self, to, value):
+        s, f = self.name("s"), self.name("f")
+        self.add(f"struct part {s}[5] = {{{{.a = LENGTH({value})}}, {{.a = {self.number()}}}, {{.a = {self.number()}}}}}, *{f};")
+        self.add(f"for (int i = 0; i < 5; i++)\n{s}[i].list[1] = i;")
+        self.add(self.pick(f"qsort({s}, 5, sizeof(struct part), compare_parts);", f"swap_bytes({s}, {s} + {self.number(3) + 1}, sizeof({s}[0]));"))
+        self.add(self.pick(f"{to} = {s}[{self.number(4)}].list[1] * 9;",
+                           f"qsort({s}, 5, sizeof(*{s}), compare_parts);\n{f} = bsearch(&{s}[{self.number(4)}], {s}, 5, sizeof(*{s}), compare_parts);\n"
+                           f"{to} = {f} != NULL ? {f}->a % 7 : 8;"))
 
     def set_called(self, to, value):
         self.add(self.pick(f"set_by_pointer(&{to}, {value});", f"{to} = count_calls({value});",
@@ -231,7 +275,7 @@ class Generator:
         is_uniform = self.number(1) == 1
         to = self.pick(*(self.uniform if is_uniform else self.local))
         own = [self.set_plain, self.set_text, self.set_array, self.set_struct, self.set_called, self.set_switch, self.set_goto,
-               self.set_loop]
+               self.set_loop, self.set_bytes, self.set_sorted_parts]
         if self.number(2) > 0:
             # A value that is the same everywhere stays so where all do the same with it.
             self.pick(*own)(to, self.value(is_uniform))

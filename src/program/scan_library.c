@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions of the C library that call functions of the program. They are read as C, so that the
+ * slice goes through them and follows what they sort.
+ */
+#include <string.h>
+
+#include "program/scan_internal.h"
+
+static const char path[] = "the C library";
+
+/* Stable, as that of glibc: elements that compare equal stay in order. */
+static const char text[] =
+    "void *malloc(unsigned long);\n"
+    "void free(void *);\n"
+    "void *memcpy(void *, const void *, unsigned long);\n"
+    "void qsort(void *base, unsigned long count, unsigned long size,\n"
+    "           int (*compare)(const void *, const void *))\n"
+    "{\n"
+    "    char *from = base, *to = malloc(count * size), *other;\n"
+    "    for (unsigned long width = 1; width < count; width *= 2) {\n"
+    "        for (unsigned long left = 0; left < count; left += 2 * width) {\n"
+    "            unsigned long middle = left + width < count ? left + width : count;\n"
+    "            unsigned long end = middle + width < count ? middle + width : count;\n"
+    "            unsigned long i = left, j = middle;\n"
+    "            for (unsigned long k = left; k < end; k++)\n"
+    "                if (i < middle && (j == end ||\n"
+    "                                   compare(from + i * size, from + j * size) <= 0))\n"
+    "                    memcpy(to + k * size, from + i++ * size, size);\n"
+    "                else\n"
+    "                    memcpy(to + k * size, from + j++ * size, size);\n"
+    "        }\n"
+    "        other = from;\n"
+    "        from = to;\n"
+    "        to = other;\n"
+    "    }\n"
+    "    if (from != base) {\n"
+    "        memcpy(base, from, count * size);\n"
+    "        to = from;\n"
+    "    }\n"
+    "    free(to);\n"
+    "}\n"
+    "void *bsearch(const void *key, const void *base, unsigned long count, unsigned long size,\n"
+    "              int (*compare)(const void *, const void *))\n"
+    "{\n"
+    "    const char *first = base;\n"
+    "    unsigned long low = 0, high = count;\n"
+    "    while (low < high) {\n"
+    "        unsigned long middle = (low + high) / 2;\n"
+    "        int order = compare(key, first + middle * size);\n"
+    "        if (order == 0)\n"
+    "            return (void *)(first + middle * size);\n"
+    "        if (order < 0)\n"
+    "            high = middle;\n"
+    "        else\n"
+    "            low = middle + 1;\n"
+    "    }\n"
+    "    return (void *)0;\n"
+    "}\n";
+
+static bool is_missing(const xy_scan_t *scan, const char *key)
+{
+    const scan_decl_t *d = xy_hash_get(&scan->decls, XY_HASH_KEY(key));
+
+    return d != NULL && d->body == NULL;
+}
+
+void scan_read_library(xy_scan_t *scan)
+{
+    if (!is_missing(scan, "c:@F@qsort") && !is_missing(scan, "c:@F@bsearch"))
+        return;
+    scan_clang_parse(scan, path, text);
+    for (size_t i = 0; i < scan->files.count; i++) {
+        scan_file_t *f = &XY_VEC_AT(&scan->files, scan_file_t, i);
+
+        f->is_system |= strcmp(f->path, path) == 0; /* not shown */
+    }
+}
