@@ -11,6 +11,12 @@ typedef struct record_in_node {
     struct record_in_node *next;
 } record_in_node_t;
 
+/* A type of numbers that a cast makes of objects of a class. */
+typedef struct type_in_node {
+    int key;
+    struct type_in_node *next;
+} type_in_node_t;
+
 typedef struct scan_place_in_node {
     int key, id;
     struct scan_place_in_node *next;
@@ -21,9 +27,16 @@ struct scan_node {
     int objects;
     bool is_many; /* an array or memory from malloc */
     bool is_large;
+    bool is_anything; /* a pointer made of a number may point there */
     location_t *locations;
     record_in_node_t *records;
+    type_in_node_t *casts;
 };
+
+static bool is_pointer(const scan_type_t *t)
+{
+    return t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY);
+}
 
 static scan_node_t *new_node(xy_scan_t *scan)
 {
@@ -64,12 +77,34 @@ static void note_record(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type
     n->records = new;
 }
 
+static int type_key(const scan_type_t *t)
+{
+    while (t->kind == SCAN_ARRAY)
+        t = t->of;
+    return (int)t->kind * 64 + (t->kind == SCAN_HANDLE ? t->handle[4] - 'A' : (int)t->bytes % 64);
+}
+
+/* Note that a cast makes numbers of this type of objects of the class. */
+static void note_cast(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type)
+{
+    type_in_node_t *new;
+
+    n = root(n);
+    for (const type_in_node_t *c = n->casts; c != NULL; c = c->next)
+        if (c->key == type_key(type))
+            return;
+    new = scan_alloc(scan, sizeof(*new));
+    *new = (type_in_node_t){.key = type_key(type), .next = n->casts};
+    n->casts = new;
+}
+
 /* Unites two nodes and, along the chain, their pointees. */
 static void join(scan_node_t *a, scan_node_t *b)
 {
     while (a != NULL && b != NULL) {
         scan_node_t *next_a, *next_b;
         record_in_node_t **last;
+        type_in_node_t **last_cast;
 
         a = root(a);
         b = root(b);
@@ -81,9 +116,13 @@ static void join(scan_node_t *a, scan_node_t *b)
         a->objects += b->objects;
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
+        a->is_anything |= b->is_anything;
         for (last = &a->records; *last != NULL;)
             last = &(*last)->next;
         *last = b->records;
+        for (last_cast = &a->casts; *last_cast != NULL;)
+            last_cast = &(*last_cast)->next;
+        *last_cast = b->casts;
         a->pointee = next_a != NULL ? next_a : next_b;
         a = next_a;
         b = next_b;
@@ -215,6 +254,35 @@ static scan_node_t *call_targets(xy_scan_t *scan, scan_expr_t *e)
     return fresh(scan, e, e->decl != NULL && is_allocator(e->decl->name));
 }
 
+/* The pointer whose address is in a number, as in `(size_t)p + 63 & -64`; NULL: none. */
+static scan_expr_t *pointer_in(scan_expr_t *e)
+{
+    scan_expr_t *found;
+
+    if (e == NULL || is_pointer(e->type))
+        return e;
+    if (e->kind != SCAN_E_CAST && e->kind != SCAN_E_BINARY && e->kind != SCAN_E_UNARY)
+        return NULL;
+    found = pointer_in(e->a);
+    return found != NULL ? found : pointer_in(e->b);
+}
+
+/* The targets of a cast to a pointer. Their objects are read as the type of the cast, too. */
+static scan_node_t *cast_targets(xy_scan_t *scan, scan_expr_t *e)
+{
+    scan_expr_t *inner = pointer_in(e->a);
+    const scan_type_t *from = inner != NULL ? scan_strip(inner)->type : NULL;
+    scan_node_t *n = inner != NULL ? targets(scan, inner) : fresh(scan, e, true);
+
+    n->is_anything |= inner == NULL && is_pointer(e->type);
+    if (inner != NULL && e->type->kind == SCAN_POINTER) {
+        note_record(scan, n, e->type->of);
+        if (is_pointer(from) && from->of->kind != SCAN_VOID)
+            note_cast(scan, n, e->type->of);
+    }
+    return root(n);
+}
+
 /* The objects that the value of a pointer may point to. */
 static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e)
 {
@@ -236,10 +304,7 @@ static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e)
             return fresh(scan, e, true);
         return e->op == SCAN_OP_ADDRESS ? root(a) : pointee(scan, a);
     case SCAN_E_CAST:
-        a = targets(scan, e->a);
-        if (e->type->kind == SCAN_POINTER)
-            note_record(scan, a, e->type->of);
-        return root(a);
+        return cast_targets(scan, e);
     case SCAN_E_STEP:
     case SCAN_E_ASSIGN:
         return targets(scan, e->a);
@@ -255,11 +320,6 @@ static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e)
     default:
         return fresh(scan, e, false);
     }
-}
-
-static bool is_pointer(const scan_type_t *t)
-{
-    return t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY);
 }
 
 static bool is_null(const scan_expr_t *e)
@@ -370,13 +430,6 @@ void scan_alias_find(xy_scan_t *scan)
         bind_stmt(scan, f, f->body);
 }
 
-static int type_key(const scan_type_t *t)
-{
-    while (t->kind == SCAN_ARRAY)
-        t = t->of;
-    return (int)t->kind * 64 + (t->kind == SCAN_HANDLE ? t->handle[4] - 'A' : (int)t->bytes % 64);
-}
-
 /* Returns the number of the location for values of this type in a node, created with `name` if it
  * is new. */
 static int locate(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type, const char *name)
@@ -424,21 +477,31 @@ static bool is_bytes(int key)
     return key / 64 == SCAN_VOID || (key / 64 == SCAN_INT && key % 64 == 1);
 }
 
-/* Adds to the access of one location those that share memory with it: bytes are in all values of
- * their objects but data, and all values are in their bytes. */
+static bool is_cast(const scan_node_t *n, int key)
+{
+    for (const type_in_node_t *c = n->casts; c != NULL; c = c->next)
+        if (c->key == key)
+            return true;
+    return false;
+}
+
+/* Adds to the access of one location those that share memory with it: bytes, and numbers that casts
+ * make, are in all values of their objects but data, and these are in them. */
 static void add_shared(xy_scan_t *scan, scan_access_t *access, scan_node_t *n, const scan_type_t *t)
 {
-    bool has_bytes = is_bytes(type_key(t));
+    int key = type_key(t);
+    bool is_shared;
 
+    n = root(n);
+    is_shared = is_bytes(key) || is_cast(n, key);
     if (scan_is_data(scan, access))
         return;
-    n = root(n);
     for (const location_t *l = n->locations; l != NULL; l = l->next)
-        if (l->id != access->ids[0] && (has_bytes || is_bytes(l->key)) &&
+        if (l->id != access->ids[0] && (is_shared || is_bytes(l->key) || is_cast(n, l->key)) &&
             !XY_VEC_AT(&scan->locations, scan_location_t, l->id).is_data &&
             access->count < SCAN_LOCATIONS_MAX)
             access->ids[access->count++] = l->id;
-    for (const record_in_node_t *r = n->records; has_bytes && r != NULL; r = r->next)
+    for (const record_in_node_t *r = n->records; is_shared && r != NULL; r = r->next)
         add_record(scan, access, r->record);
 }
 
@@ -460,6 +523,14 @@ static scan_access_t access_node(xy_scan_t *scan, scan_node_t *n, const scan_typ
     return access;
 }
 
+/* A pointer made of a number may point anywhere. */
+static void check_pointer(xy_scan_t *scan, const scan_node_t *n, const scan_expr_t *e)
+{
+    if (n != NULL && n->is_anything)
+        scan_fail(scan, XY_EINVAL, e->at,
+                  "a pointer made of a number: what it points to is not known; keep the pointer");
+}
+
 static const char *base_name(const scan_expr_t *e)
 {
     while (e != NULL && e->kind != SCAN_E_NAME && e->kind != SCAN_E_MEMBER)
@@ -475,6 +546,7 @@ scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *lvalue)
     scan_node_t *n = object(scan, (scan_expr_t *)(uintptr_t)e);
     scan_access_t access = access_node(scan, n, e->type, base_name(e));
 
+    check_pointer(scan, n, e);
     access.is_strong = n != NULL && e->kind == SCAN_E_NAME && access.count == 1 &&
                        root(n)->objects == 1 && !root(n)->is_many;
     return access;

@@ -378,15 +378,25 @@ static bool is_other_target(const scan_type_t *a, const scan_type_t *b)
     return (a->kind == SCAN_POINTER || a->kind == SCAN_ARRAY) && is_other_target(a->of, b->of);
 }
 
-/* Is it a pointer to memory of the program as another type, as in `(char *)counts + 4`? What a
- * function of the C library returns gets its type where it is stored. */
+/* Is it a pointer to memory of the program as another type, as in `(char *)counts + 4`, or one made
+ * of a number? What a function of the C library returns gets its type where it is stored. */
 static bool is_other_pointer(const scan_type_t *to, const scan_expr_t *from)
 {
     bool is_library = from->kind == SCAN_E_CALL && (from->decl == NULL || from->decl->body == NULL);
 
+    if (to->kind == SCAN_POINTER && from->type->kind == SCAN_INT && from->kind != SCAN_E_INT)
+        return true;
     return to->kind == SCAN_POINTER && !is_library &&
            (from->type->kind == SCAN_POINTER || from->type->kind == SCAN_ARRAY) &&
            is_other_target(to->of, from->type->of);
+}
+
+/* Is it the list of variable arguments? What is taken from it is shown as a conversion of it. */
+static bool is_argument_list(const scan_type_t *t)
+{
+    while (t->kind == SCAN_ARRAY || t->kind == SCAN_POINTER)
+        t = t->of;
+    return t->kind == SCAN_STRUCT && strncmp(t->record->name, "__va_list", 9) == 0;
 }
 
 /* Reads a cast, and drops it where it changes nothing. */
@@ -399,6 +409,11 @@ static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
     if (count != 1)
         return read_constant(scan, cursor);
     type = scan_read_type(scan, clang.getCursorType(cursor));
+    if (is_argument_list(list[0]->type) && !is_argument_list(type)) {
+        e = new_expr(scan, cursor, SCAN_E_OTHER);
+        e->text = "an argument by va_arg()";
+        return e;
+    }
     if (list[0]->kind == SCAN_E_INT && (type->kind == SCAN_HANDLE || type->kind == SCAN_POINTER)) {
         list[0]->type = type;
         list[0]->at = scan_place(scan, cursor);

@@ -6,7 +6,8 @@
  *   if (buffer == NULL || MPI_Init(&argc, &argv) != MPI_SUCCESS)
  *       MPI_Abort(MPI_COMM_WORLD, 1);
  *
- * A test of numbers that the slice can follow, such as the number of processes, is no such branch.
+ * A test of what the slice can follow is no such branch: the number of processes, or the end of a
+ * list or a tree, where a function returns.
  */
 #include <string.h>
 
@@ -19,21 +20,27 @@ static const scan_stmt_t *last_of(const scan_stmt_t *s)
     return s;
 }
 
-/* Returns whether a branch ends in an exit, a goto or a failing return. */
-static bool does_end(const xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *s)
+/* Does a branch end the program: an exit, or a failing return of main()? */
+static bool ends_program(const xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *s)
 {
     const scan_expr_t *e;
 
     s = last_of(s);
     if (s == NULL)
         return false;
-    if (s->kind == SCAN_S_GOTO)
-        return true; /* to where it cleans up */
     if (s->kind == SCAN_S_RETURN)
-        return function != scan->main ||
-               (s->cond != NULL && !(s->cond->kind == SCAN_E_INT && s->cond->value == 0));
+        return function == scan->main && s->cond != NULL &&
+               !(s->cond->kind == SCAN_E_INT && s->cond->value == 0);
     e = s->kind == SCAN_S_EXPR ? scan_strip(s->cond) : NULL;
     return e != NULL && e->kind == SCAN_E_CALL && e->decl != NULL && scan_is_exit(e->decl->name);
+}
+
+/* Does a branch leave the function, or go to where it cleans up? */
+static bool leaves(const xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *s)
+{
+    s = last_of(s);
+    return s != NULL &&
+           (s->kind == SCAN_S_GOTO || (s->kind == SCAN_S_RETURN && function != scan->main));
 }
 
 static bool may_call(const char *name)
@@ -80,20 +87,82 @@ static bool is_about_pointers(const scan_expr_t *e)
     return t->kind == SCAN_POINTER && !(t->of != NULL && t->of->is_char);
 }
 
-/* Does it depend on what is not followed? */
-static bool is_foreign(xy_scan_t *scan, const scan_expr_t *e)
+/* Do both name the same variable, or members of the same name? */
+static bool is_same_place(const scan_expr_t *a, const scan_expr_t *b)
+{
+    while (a->kind == SCAN_E_CAST || a->kind == SCAN_E_INDEX || a->kind == SCAN_E_UNARY)
+        a = a->a;
+    while (b->kind == SCAN_E_CAST || b->kind == SCAN_E_INDEX || b->kind == SCAN_E_UNARY)
+        b = b->a;
+    return a->kind == b->kind && ((a->kind == SCAN_E_NAME && a->decl == b->decl) ||
+                                  (a->kind == SCAN_E_MEMBER && strcmp(a->text, b->text) == 0));
+}
+
+static bool is_library_call(const scan_expr_t *e)
+{
+    e = scan_strip(e);
+    return e->kind == SCAN_E_CALL && (e->decl == NULL || e->decl->body == NULL);
+}
+
+/* Does an expression set the pointer to what a function of a library returns? */
+static bool sets_from_library(const scan_expr_t *e, const scan_expr_t *pointer)
+{
+    if (e == NULL)
+        return false;
+    if (e->kind == SCAN_E_ASSIGN && is_library_call(e->b) && is_same_place(e->a, pointer))
+        return true;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (sets_from_library(a, pointer))
+            return true;
+    return sets_from_library(e->a, pointer) || sets_from_library(e->b, pointer) ||
+           sets_from_library(e->c, pointer);
+}
+
+/* The same for statements, but for the branch `except`. */
+static bool is_set_from_library(const scan_stmt_t *s, const scan_expr_t *pointer,
+                                const scan_stmt_t *except)
+{
+    for (; s != NULL && s != except; s = s->next)
+        if ((s->decl != NULL && s->decl->init != NULL && pointer->kind == SCAN_E_NAME &&
+             s->decl == pointer->decl && is_library_call(s->decl->init)) ||
+            sets_from_library(s->cond, pointer) || is_set_from_library(s->init, pointer, except) ||
+            is_set_from_library(s->body, pointer, except) ||
+            is_set_from_library(s->other, pointer, except))
+            return true;
+    return false;
+}
+
+/* May the pointer be the NULL of a library that failed? */
+static bool is_from_library(const scan_decl_t *function, const scan_stmt_t *test,
+                            const scan_expr_t *e)
+{
+    e = scan_strip(e);
+    if (e->kind == SCAN_E_ASSIGN)
+        return is_library_call(e->b);
+    return is_library_call(e) || is_set_from_library(function->body, e, test->body);
+}
+
+/* Does the condition of a test depend on what is not followed? Where the branch only leaves the
+ * function, pointers that the program has set itself are followed: they end lists and trees. */
+static bool is_foreign(xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *test,
+                       const scan_expr_t *e)
 {
     if (e->kind == SCAN_E_BINARY || (e->kind == SCAN_E_UNARY && e->op == '!'))
-        return is_foreign(scan, e->a) || (e->b != NULL && is_foreign(scan, e->b));
-    return is_about_pointers(e) || has_mpi(e) || scan_is_unknowable(scan, e);
+        return is_foreign(scan, function, test, e->a) ||
+               (e->b != NULL && is_foreign(scan, function, test, e->b));
+    if (is_about_pointers(e) &&
+        (ends_program(scan, function, test->body) || is_from_library(function, test, e)))
+        return true;
+    return has_mpi(e) || scan_is_unknowable(scan, e);
 }
 
 void scan_failure_find(xy_scan_t *scan, const scan_decl_t *function, scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
         if (s->kind == SCAN_S_IF && s->cond != NULL)
-            s->is_failure = does_end(scan, function, s->body) && has_only_words(scan, s->body) &&
-                            is_foreign(scan, s->cond);
+            s->is_failure =
+                (ends_program(scan, function, s->body) || leaves(scan, function, s->body)) &&
+                has_only_words(scan, s->body) && is_foreign(scan, function, s, s->cond);
         scan_failure_find(scan, function, s->body);
         scan_failure_find(scan, function, s->other);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts that are sorted. expect: asked */
+/* Counts that are sorted. */
 #include <mpi.h>
 #include <stdlib.h>
 
