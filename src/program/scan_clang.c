@@ -114,7 +114,8 @@ static scan_place_t place_of(xy_scan_t *scan, CXSourceLocation first, CXSourceLo
     if (file == NULL)
         return at;
     if (file != scan->last_file) {
-        scan->last_number = find_file(scan, file, clang.Location_isInSystemHeader(first) != 0);
+        scan->last_number =
+            find_file(scan, file, scan->is_library || clang.Location_isInSystemHeader(first) != 0);
         scan->last_file = file;
     }
     at.file = scan->last_number;
@@ -503,6 +504,7 @@ void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text)
                                     "clang could not read it (error %d): check -I, -D and -std",
                                     (int)error));
     scan->last_file = NULL;
+    scan->is_library = text != NULL;
     check_errors(scan, unit, path);
     for (scan_child_t *c = scan_children(scan, clang.getTranslationUnitCursor(unit)); c != NULL;
          c = c->next)

@@ -21,7 +21,8 @@ struct xy_scan {
     void *index, *unit; /* of libclang, while it reads */
     void *last_file;    /* of libclang, and its number in `files` */
     int last_number;
-    xy_vec_t files; /* scan_file_t */
+    bool is_library; /* the source that is read is the C library */
+    xy_vec_t files;  /* scan_file_t */
     xy_hash_t decls, records;
     scan_decl_t *functions, *globals; /* lists, last first */
     scan_decl_t *main;

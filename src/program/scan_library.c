@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of the C library that call functions of the program. They are read as C, so that the
- * slice goes through them and follows what they sort.
+ * Functions of the C library that call functions of the program, or set a pointer of it. They are
+ * read as C, so that the slice goes through them and follows their results.
  */
-#include <string.h>
-
 #include "program/scan_internal.h"
-
-static const char path[] = "the C library";
 
 /* Stable, as that of glibc: elements that compare equal stay in order. */
 static const char text[] =
@@ -56,8 +52,31 @@ static const char text[] =
     "            low = middle + 1;\n"
     "    }\n"
     "    return (void *)0;\n"
+    "}\n"
+    "int posix_memalign(void **block, unsigned long alignment, unsigned long size)\n"
+    "{\n"
+    "    *block = malloc(size);\n"
+    "    return 0;\n"
+    "}\n"
+    "double MPI_Wtime(void);\n"
+    "struct timeval { long tv_sec, tv_usec; };\n"
+    "int gettimeofday(struct timeval *now, void *zone)\n"
+    "{\n"
+    "    double seconds = MPI_Wtime();\n"
+    "    now->tv_sec = (long)seconds;\n"
+    "    now->tv_usec = (long)((seconds - (double)now->tv_sec) * 1e6);\n"
+    "    return 0;\n"
+    "}\n"
+    "struct timespec { long tv_sec, tv_nsec; };\n"
+    "int clock_gettime(int clock, struct timespec *now)\n"
+    "{\n"
+    "    double seconds = MPI_Wtime();\n"
+    "    now->tv_sec = (long)seconds;\n"
+    "    now->tv_nsec = (long)((seconds - (double)now->tv_sec) * 1e9);\n"
+    "    return 0;\n"
     "}\n";
 
+/* Does the program call it, and not define it? */
 static bool is_missing(const xy_scan_t *scan, const char *key)
 {
     const scan_decl_t *d = xy_hash_get(&scan->decls, XY_HASH_KEY(key));
@@ -67,12 +86,13 @@ static bool is_missing(const xy_scan_t *scan, const char *key)
 
 void scan_read_library(xy_scan_t *scan)
 {
-    if (!is_missing(scan, "c:@F@qsort") && !is_missing(scan, "c:@F@bsearch"))
-        return;
-    scan_clang_parse(scan, path, text);
-    for (size_t i = 0; i < scan->files.count; i++) {
-        scan_file_t *f = &XY_VEC_AT(&scan->files, scan_file_t, i);
+    static const char *const keys[] = {"c:@F@qsort", "c:@F@bsearch", "c:@F@posix_memalign",
+                                       "c:@F@gettimeofday", "c:@F@clock_gettime"};
+    bool is_needed = false;
 
-        f->is_system |= strcmp(f->path, path) == 0; /* not shown */
-    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        is_needed |= is_missing(scan, keys[i]);
+    if (!is_needed)
+        return;
+    scan_clang_parse(scan, "the C library", text);
 }

@@ -56,11 +56,12 @@ class Corpus:
     def __init__(self, build, work):
         self.bin, self.work = Path(build).resolve() / "bin", Path(work)
 
-    def predict(self, sources, ranks, arguments, flags):
+    def predict(self, sources, ranks, arguments, flags, assumed=()):
         """("predicted", matrix), or what became of it and the message."""
         matrix = self.work / "predicted.csv"
         code, text = run([self.bin / "xylem", "predict", *sources, "-n", ranks, "--machine", MACHINE, "--free-kernels",
-                          "--matrix", matrix, *flags, *[f"--arg={a}" for a in arguments]], cwd=self.work)
+                          "--matrix", matrix, *flags, *[f"--arg={a}" for a in arguments],
+                          *[f"--assume={a}" for a in assumed]], cwd=self.work)
         if code != 0:
             return ("asked" if any(a in text for a in ASKED) else "refused"), text.strip()
         return "predicted", read_matrix(matrix)
@@ -71,14 +72,14 @@ class Corpus:
                           self.work / "m", program, *arguments], cwd=self.work)
         return read_matrix(self.work / "m" / "all.csv") if code == 0 else f"exit code {code}: {text.strip()}"
 
-    def judge(self, sources, ranks, arguments, flags):
-        """What became of a program: a word, and why."""
+    def judge(self, sources, ranks, arguments, flags, assumed=()):
+        """What became of a program: a word, and why. The prediction is given the values `assumed`."""
         program = self.work / "p"
         code, text = run([self.bin / "mpicc", "-O1", "-w", *flags, *sources, "-o", program, "-lm"])
         if code != 0:
             return "left out", text
         for n in ranks:
-            what, found = self.predict(sources, n, arguments, flags)
+            what, found = self.predict(sources, n, arguments, flags, assumed)
             if what != "predicted":
                 return what, found
             real = self.execute(program, n, arguments)
