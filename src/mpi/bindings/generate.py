@@ -232,8 +232,10 @@ def unsupported_call(function, site):
     return f"unsupported({site}, MPI_COMM_NULL)"
 
 
+# Parameters of the caller's that need not be given in any function.
+NEED_NOT_GIVE = {"argc", "argv", "sourceweights", "destweights"}
 # Pointers that may be NULL: to what the caller need not give or does not want.
-MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
+MAY_BE_NULL = {*NEED_NOT_GIVE, ("Info_get_string", "value"),
                ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name"),
                ("Session_init", "session"), # refused by the function itself, with its error handler
                # read at the root only
