@@ -25,6 +25,7 @@ import sys
 import fortran
 
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*?)\)(?: = (\w+)| -> (.+))?$")
+PART = re.compile(r"^part (\w+ \w+)\((.*)\)$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
 FORMS = {"c", "I", "init", "access"}
@@ -87,7 +88,7 @@ def read(path):
     """The functions in the order of the file."""
     functions, component, forms = {}, None, ()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
+        if not line or line.startswith("#") or PART.match(line):
             continue
         section, entry = SECTION.match(line), LINE.match(line)
         if section:
@@ -106,6 +107,18 @@ def read(path):
         if function.kind != "none":
             find_base(function, functions)
     return sorted(functions.values(), key=lambda f: f.name)
+
+
+def read_parts(path):
+    """{component: prototypes of the functions that several of its functions call}."""
+    parts, component = {}, None
+    for line in path.read_text(encoding="utf-8").splitlines():
+        section, part = SECTION.match(line), PART.match(line)
+        if section:
+            component = section.group(1)
+        elif part:
+            parts.setdefault(component, []).append(wrapped(part.group(1), part.group(2).split(", "), ");"))
+    return parts
 
 
 def find_base(function, functions):
@@ -578,19 +591,21 @@ def unsupported_file(functions):
             + "\n".join(definition(f) for f in functions))
 
 
-def calls_header(component, functions):
+def calls_header(component, functions, parts):
     guard = f"XY_MPI_{component.upper()}_CALLS_H"
     shared = {f.base.name: f.base for f in functions if f.kind != "fast" and not f.base.call}
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'
+    if parts:
+        needs += f'#include "mpi/{component}/{component}.h"\n'
     needs += '#include "mpi/runtime/runtime.h"\n'
     text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"
             " and leaving\n * the call. impl_x does MPI_X and the forms that share it: MPI_X_c (counts of"
             " either width),\n * MPI_Ix (request; NULL: block) and MPI_X_init (is_persistent: the request is"
             " to be started).\n * Written by src/mpi/bindings/generate.py from functions.def.\n"
             f" */\n#ifndef {guard}\n#define {guard}\n\n{needs}\n")
-    return text + "\n".join(impl_prototype(shared[name]) for name in sorted(shared)) + "\n\n#endif\n"
+    return text + "\n".join([*parts, *(impl_prototype(shared[name]) for name in sorted(shared))]) + "\n\n#endif\n"
 
 
 HEADER = SPDX + """/*
@@ -642,7 +657,8 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: generate.py DIRECTORY")
     out = pathlib.Path(arguments[0])
-    functions = read(pathlib.Path(__file__).with_name("functions.def"))
+    table = pathlib.Path(__file__).with_name("functions.def")
+    functions, parts = read(table), read_parts(table)
     write(out / "include/mpi_functions.h",
           header(functions, "MPI_", "XYLEM_MPI_FUNCTIONS_H", "The functions of MPI."))
     write(out / "include/mpi_profiling.h",
@@ -658,7 +674,7 @@ def main(arguments):
             write(sources[-1], unsupported_file(own))
         else:
             write(sources[-1], calls_file(component, own))
-            write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
+            write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own, parts.get(component, [])))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
     sources += write_fortran(out, functions) + write_table(out, functions)

@@ -34,7 +34,7 @@ int mpi_comm_copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *m
 
 /* A duplicate has the attributes that their copy functions let through, the topology, and the hints
  * in `info` (NULL: none). */
-static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
+int part_comm_dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     int code;
@@ -237,14 +237,4 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     code = mpi_comm_split(comm, color_of_job(comm, color), key, &made);
     comm->owner->topic = NULL;
     return give(code, made, newcomm);
-}
-
-int impl_comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
-{
-    return dup(comm, false, MPI_INFO_NULL, newcomm);
-}
-
-int impl_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-{
-    return dup(comm, true, info, newcomm);
 }

@@ -21,7 +21,7 @@ static int check(const void *status)
     return mpi_error(NULL, MPI_ERR_ARG, "the status is NULL or MPI_STATUS_IGNORE");
 }
 
-static int get(const MPI_Status *status, size_t field, int *value)
+int part_status_get(const MPI_Status *status, size_t field, int *value)
 {
     int error = check(status);
 
@@ -30,43 +30,13 @@ static int get(const MPI_Status *status, size_t field, int *value)
     return error;
 }
 
-static int set(MPI_Status *status, size_t field, int value)
+int part_status_set(MPI_Status *status, size_t field, int value)
 {
     int error = check(status);
 
     if (error == MPI_SUCCESS)
         memcpy((char *)status + field, &value, sizeof(value));
     return error;
-}
-
-int impl_status_get_source(const MPI_Status *status, int *source)
-{
-    return get(status, offsetof(MPI_Status, MPI_SOURCE), source);
-}
-
-int impl_status_get_tag(const MPI_Status *status, int *tag)
-{
-    return get(status, offsetof(MPI_Status, MPI_TAG), tag);
-}
-
-int impl_status_get_error(const MPI_Status *status, int *err)
-{
-    return get(status, offsetof(MPI_Status, MPI_ERROR), err);
-}
-
-int impl_status_set_source(MPI_Status *status, int source)
-{
-    return set(status, offsetof(MPI_Status, MPI_SOURCE), source);
-}
-
-int impl_status_set_tag(MPI_Status *status, int tag)
-{
-    return set(status, offsetof(MPI_Status, MPI_TAG), tag);
-}
-
-int impl_status_set_error(MPI_Status *status, int err)
-{
-    return set(status, offsetof(MPI_Status, MPI_ERROR), err);
 }
 
 int impl_test_cancelled(const MPI_Status *status, int *flag)
@@ -87,7 +57,7 @@ int impl_status_set_cancelled(MPI_Status *status, int flag)
     return error;
 }
 
-static int convert(const void *from, void *to)
+int part_status_convert(const void *from, void *to)
 {
     int error = check(from);
 
@@ -96,34 +66,4 @@ static int convert(const void *from, void *to)
     if (error == MPI_SUCCESS)
         memcpy(to, from, sizeof(MPI_Status));
     return error;
-}
-
-int impl_status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
-{
-    return convert(c_status, f_status);
-}
-
-int impl_status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
-{
-    return convert(f_status, c_status);
-}
-
-int impl_status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
-{
-    return convert(c_status, f08_status);
-}
-
-int impl_status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
-{
-    return convert(f08_status, c_status);
-}
-
-int impl_status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
-{
-    return convert(f_status, f08_status);
-}
-
-int impl_status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
-{
-    return convert(f08_status, f_status);
 }

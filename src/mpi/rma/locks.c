@@ -640,7 +640,7 @@ static void complete_far(mpi_win_t *win, int target, bool is_local)
 }
 
 /* Complete the operations on one target; returns an MPI error code. */
-static int flush(int rank, MPI_Win handle, bool is_local)
+int part_win_flush(int rank, MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
     int error;
@@ -660,7 +660,7 @@ static int flush(int rank, MPI_Win handle, bool is_local)
 }
 
 /* Complete the operations on all targets; returns an MPI error code. */
-static int flush_all(MPI_Win handle, bool is_local)
+int part_win_flush_all(MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
 
@@ -674,26 +674,6 @@ static int flush_all(MPI_Win handle, bool is_local)
         complete_far(win, RMA_EVERYWHERE, is_local);
     complete(win, RMA_EVERYWHERE, is_local);
     return rma_survive_check(win, RMA_EVERYWHERE);
-}
-
-int impl_win_flush(int rank, MPI_Win win)
-{
-    return flush(rank, win, false);
-}
-
-int impl_win_flush_local(int rank, MPI_Win win)
-{
-    return flush(rank, win, true);
-}
-
-int impl_win_flush_all(MPI_Win win)
-{
-    return flush_all(win, false);
-}
-
-int impl_win_flush_local_all(MPI_Win win)
-{
-    return flush_all(win, true);
 }
 
 int impl_win_sync(MPI_Win handle)
