@@ -134,9 +134,7 @@ struct dense_routine {
 };
 
 extern const dense_algorithm_t dense_columns, dense_cartesian, dense_fox, dense_summa,
-    dense_strassen_cannon, dense_lu_columns, dense_lu_columns_ahead, dense_lu_grid,
-    dense_lu_grid_ahead, dense_cholesky_columns, dense_cholesky_columns_ahead, dense_cholesky_grid,
-    dense_cholesky_grid_ahead;
+    dense_strassen_cannon;
 extern const dense_routine_t dense_matmul, dense_lu, dense_cholesky;
 
 /* ---- Partitions (plan.c) ---- */

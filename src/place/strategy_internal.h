@@ -34,25 +34,6 @@ double place_cost(const xy_problem_t *q, const uint32_t *leaf_of);
 xy_status_t place_refine(const xy_problem_t *q, const uint32_t *capacity, uint64_t seed,
                          uint32_t *leaf_of);
 
-/*
- * The slots of a target, for strategies that go along its leaves: each leaf has one, or as many as
- * it may run where the caller said how many.
- *
- *   place_slots_t slots = place_slots(q);
- *   leaf_of[0] = place_slots_leaf(&slots, 0);
- *   leaf_of[1] = place_slots_leaf(&slots, 7);      (never backwards)
- */
-typedef struct {
-    const xy_problem_t *q;
-    uint32_t leaf;
-    uint64_t end; /* the first slot behind those of `leaf` */
-} place_slots_t;
-
-/* Count the slots of the leaves [begin, end). */
-uint64_t place_slots_count(const xy_problem_t *q, uint32_t begin, uint32_t end);
-place_slots_t place_slots(const xy_problem_t *q);
-uint32_t place_slots_leaf(place_slots_t *s, uint64_t slot);
-
 /* The work of xy_place_read, on a text that is cut into pieces. */
 xy_status_t place_file_parse(char *text, const char *path, const xy_cores_t *cores, int ranks,
                              int *core_of);
