@@ -20,7 +20,7 @@ extern const xy_strategy_t place_strategy_scatter_numa;
 extern const xy_strategy_t place_strategy_round_robin;
 extern const xy_strategy_t place_strategy_random;
 
-/* A strategy of the user (plugin.c). Errors are reported. Any thread. */
+/* A strategy of the user (place_plugin.c). Errors are reported. Any thread. */
 xy_status_t place_plugin_find(const char *path, const xy_strategy_t **strategy_p);
 
 /* Processes per leaf: one, or the whole shares of p / n when there are more processes; `given`

@@ -510,7 +510,7 @@ def access_definition(function):
 
 def accesses_file(functions):
     return (ABOUT.format(what="The work of the MPI functions that read and write files.")
-            + '#include "mpi/io/calls.h"\n#include "mpi/io/order.h"\n\n'
+            + '#include "mpi/io/calls.h"\n#include "mpi/io/io_order.h"\n\n'
             + "\n".join(access_definition(f) for f in functions if "access" in f.forms and f.base is f))
 
 

@@ -5,7 +5,7 @@
 
 #include "mpi/io/calls.h"
 #include "mpi/io/io.h"
-#include "mpi/io/represent.h"
+#include "mpi/io/io_represent.h"
 
 static int check_type(mpi_file_t *file, MPI_Datatype handle, const char *what, mpi_type_t **type_p)
 {

@@ -6,7 +6,7 @@
  * rank. The automatic buffer has no end.
  */
 #include "mpi/p2p/bsend.h"
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 
 #include <limits.h>
 

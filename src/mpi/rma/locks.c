@@ -17,7 +17,7 @@
  * have tickets.
  */
 #include "mpi/rma/calls.h"
-#include "mpi/rma/survive.h"
+#include "mpi/rma/rma_survive.h"
 #include "mpi/rma/sync.h"
 #include "mpi/virtual/virtual.h"
 

@@ -10,7 +10,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 #include "mpi/topo/topology.h"
 
 /* Hang the topology on the new communicator and give its handle. */

@@ -2,9 +2,9 @@
 /*
  * dlopen, dlsym and dlvsym in a process. The dynamic linker does not know of images: a process that
  * asks for its own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT), for a library that is private
- * to it or for a plug-in that is (image/plugin.c) is answered here. All other questions go to the C
- * library, which looks at the address they come from: the functions jump there instead of calling
- * it.
+ * to it or for a plug-in that is (image/image_plugin.c) is answered here. All other questions go to
+ * the C library, which looks at the address they come from: the functions jump there instead of
+ * calling it.
  *
  * What dlopen returns for something private is the address of its process_program_t; for a library
  * that is linked to the program, that of its process_module_t.
