@@ -28,7 +28,8 @@ LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*?)\)(?: = (\w+)| -> (.+))?$")
 PART = re.compile(r"^part (\w+ \w+)\((.*)\)$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
-FORMS = {"c", "I", "init", "access"}
+FORMS = {"c", "I", "init", "access", "object"}
+OBJECTS = {"MPI_Win": "win", "MPI_File": "file"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -182,10 +183,17 @@ FIRST = {"self": ["mpi_rank_t *self"], "fast": ["mpi_rank_t *self"],
          "own": ["const char *name", "const void *site"]}
 
 
+def is_object(function, parameter):
+    """impl_x gets the object of this handle."""
+    return "object" in function.forms and parameter.type in OBJECTS
+
+
 def impl_prototype(function, tail=");"):
     texts = FIRST.get(function.kind, [])[:]
     for p in function.parameters:
-        if p.name in function.vectors:
+        if is_object(function, p):
+            texts.append(f"mpi_{OBJECTS[p.type]}_t *{OBJECTS[p.type]}")
+        elif p.name in function.vectors:
             texts.append(f"coll_vector_t {p.name}")
         elif p.name in function.counts:
             texts.append(f"MPI_Count {p.name}")
@@ -213,11 +221,16 @@ def impl_call(function, head, address=HERE):
         return head + re.sub(r"\w+", lambda word: own.get(word.group(), word.group()), base.call) + ";"
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
-    arguments = ["self"] if base.kind in ("self", "fast") else []
+    before, arguments = "", ["self"] if base.kind in ("self", "fast") else []
     if base.kind == "own":
         arguments = [f'"MPI_{function.name}"', address]
     for a, own in zip(base.parameters, function.parameters):
-        if a.name in base.vectors:
+        if is_object(base, a): # a handle of none is refused here
+            kind = f"mpi_{OBJECTS[a.type]}"
+            before = f"    {kind}_t *object = {kind}_of({own.name});\n"
+            head += f"!object ? {kind}_refuse({own.name}) : "
+            arguments.append("object")
+        elif a.name in base.vectors:
             arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
         else:
             arguments.append(own.name)
@@ -225,7 +238,7 @@ def impl_call(function, head, address=HERE):
         arguments.append(function.parameters[-1].name if is_started else "NULL")
     if base.has_init_form:
         arguments.append("false" if is_plain(function) else "true")
-    return wrapped(head + base.impl, arguments or [""], ");")
+    return before + wrapped(head + base.impl, arguments or [""], ");")
 
 
 # How mpi_enter, mpi_enter_any and mpi_enter_local are called, and what they return.
@@ -597,7 +610,7 @@ def calls_header(component, functions, parts):
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'
-    if parts:
+    if parts or any("object" in f.forms for f in functions):
         needs += f'#include "mpi/{component}/{component}.h"\n'
     needs += '#include "mpi/runtime/runtime.h"\n'
     text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"

@@ -100,14 +100,11 @@ xy_status_t io_info_apply(mpi_file_t *file, const mpi_info_t *info)
     return XY_OK;
 }
 
-int impl_file_set_info(MPI_File handle, MPI_Info info)
+int impl_file_set_info(mpi_file_t *file, MPI_Info info)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     io_word_t word = {.error = 0};
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     io_note(file);
     if (mpi_info_check(file->comm, info) != MPI_SUCCESS)
         return MPI_ERR_INFO;
@@ -117,13 +114,10 @@ int impl_file_set_info(MPI_File handle, MPI_Info info)
     return error;
 }
 
-int impl_file_get_info(MPI_File handle, MPI_Info *info_used)
+int impl_file_get_info(mpi_file_t *file, MPI_Info *info_used)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     mpi_info_t *copy;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     copy = mpi_info_copy(file->info);
     if (copy == NULL)
         return mpi_error_memory(file->comm, "an info object");

@@ -11,45 +11,30 @@
 #include "mpi/io/io_represent.h"
 #include "mpi/io/map.h"
 
-int impl_file_get_size(MPI_File handle, MPI_Offset *size)
+int impl_file_get_size(mpi_file_t *file, MPI_Offset *size)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     struct stat about;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     if (fstat(file->shared->fd, &about) != 0)
         return io_error_errno(file, errno);
     *size = about.st_size;
     return MPI_SUCCESS;
 }
 
-int impl_file_get_amode(MPI_File handle, int *amode)
+int impl_file_get_amode(mpi_file_t *file, int *amode)
 {
-    mpi_file_t *file = mpi_file_of(handle);
-
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     *amode = file->shared->amode;
     return MPI_SUCCESS;
 }
 
-int impl_file_get_group(MPI_File handle, MPI_Group *group)
+int impl_file_get_group(mpi_file_t *file, MPI_Group *group)
 {
-    mpi_file_t *file = mpi_file_of(handle);
-
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     mpi_group_hold(file->comm->group, 1);
     return mpi_group_give(file->comm, file->comm->group, group);
 }
 
-int impl_file_get_atomicity(MPI_File handle, int *flag)
+int impl_file_get_atomicity(mpi_file_t *file, int *flag)
 {
-    mpi_file_t *file = mpi_file_of(handle);
-
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     *flag = file->is_atomic;
     return MPI_SUCCESS;
 }
@@ -79,14 +64,11 @@ int impl_file_get_type_extent(MPI_File handle, MPI_Datatype datatype, MPI_Aint *
 
 /* ---- Changes, which are collectives ---- */
 
-int impl_file_set_atomicity(MPI_File handle, int flag)
+int impl_file_set_atomicity(mpi_file_t *file, int flag)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     io_word_t word = {.key = flag != 0};
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     io_note(file);
     error = io_agree_on(file, &word, "mode");
     if (error == MPI_SUCCESS)
@@ -125,24 +107,18 @@ static int allocate_to(int fd, off_t size)
     return size > 0 ? posix_fallocate(fd, 0, size) : 0;
 }
 
-int impl_file_set_size(MPI_File handle, MPI_Offset size)
+int impl_file_set_size(mpi_file_t *file, MPI_Offset size)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     error = check_size(file, size);
     return error == MPI_SUCCESS ? change_size(file, size, truncate_to) : error;
 }
 
-int impl_file_preallocate(MPI_File handle, MPI_Offset size)
+int impl_file_preallocate(mpi_file_t *file, MPI_Offset size)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     error = check_size(file, size);
     return error == MPI_SUCCESS ? change_size(file, size, allocate_to) : error;
 }
@@ -159,14 +135,11 @@ static void sync_file(void *arg)
 }
 
 /* One member of each process does it, on another thread: it may take long. */
-int impl_file_sync(MPI_File handle)
+int impl_file_sync(mpi_file_t *file)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     io_word_t word = {.error = 0};
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     io_note(file);
     if ((file->shared->amode & MPI_MODE_RDONLY) == 0) {
         error = io_agree_on(file, &word, "call"); /* all writes have been made */

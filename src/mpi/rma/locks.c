@@ -517,13 +517,10 @@ static int check_lock(mpi_win_t *win, int lock_type, int rank, int assert)
 }
 
 /* MPI_MODE_NOCHECK says that no other lock is in the way: then this one is free at once. */
-int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win handle)
+int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_lock(win, lock_type, rank, assert);
     if (error != MPI_SUCCESS || rank == MPI_PROC_NULL)
         return error;
@@ -541,13 +538,10 @@ int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win
     return MPI_SUCCESS;
 }
 
-int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
+int impl_win_unlock(mpi_rank_t *self, int rank, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     error = check_target(win, rank);
@@ -568,13 +562,10 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
     return rma_survive_check(win, rank);
 }
 
-int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
+int impl_win_lock_all(mpi_rank_t *self, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_locks(win);
     if (error == MPI_SUCCESS)
         error = check_lock_assert(win, assert);
@@ -587,12 +578,8 @@ int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
     return MPI_SUCCESS;
 }
 
-int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
+int impl_win_unlock_all(mpi_rank_t *self, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (win->access != RMA_ACCESS_LOCK_ALL)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no epoch of MPI_Win_lock_all is open; MPI_Win_lock_all comes first");
@@ -676,12 +663,8 @@ int part_win_flush_all(MPI_Win handle, bool is_local)
     return rma_survive_check(win, RMA_EVERYWHERE);
 }
 
-int impl_win_sync(MPI_Win handle)
+int impl_win_sync(mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     order();
     rma_look(win);
     return MPI_SUCCESS;
