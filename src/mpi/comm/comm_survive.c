@@ -75,21 +75,13 @@ static int give_failed(mpi_comm_t *comm, int count, MPI_Group *group_p)
                  : mpi_error_memory(comm, "the group of failed ranks");
 }
 
-int impl_mpix_comm_get_failed(MPI_Comm handle, MPI_Group *failedgrp)
+int impl_mpix_comm_get_failed(mpi_comm_t *comm, MPI_Group *failedgrp)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     return give_failed(comm, mpi_survives ? mpi_survive_count() : 0, failedgrp);
 }
 
-int impl_mpix_comm_failure_get_acked(MPI_Comm handle, MPI_Group *failedgrp)
+int impl_mpix_comm_failure_get_acked(mpi_comm_t *comm, MPI_Group *failedgrp)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     return give_failed(comm, comm->acked, failedgrp);
 }
 
@@ -103,12 +95,8 @@ static int list_of(const mpi_comm_t *comm, int count)
     return i;
 }
 
-int impl_mpix_comm_ack_failed(MPI_Comm handle, int num_to_ack, int *num_acked)
+int impl_mpix_comm_ack_failed(mpi_comm_t *comm, int num_to_ack, int *num_acked)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     if (num_to_ack < 0)
         return mpi_error(comm, MPI_ERR_ARG, "the number of failures to acknowledge is %d",
                          num_to_ack);
@@ -122,12 +110,8 @@ int impl_mpix_comm_ack_failed(MPI_Comm handle, int num_to_ack, int *num_acked)
     return MPI_SUCCESS;
 }
 
-int impl_mpix_comm_failure_ack(MPI_Comm handle)
+int impl_mpix_comm_failure_ack(mpi_comm_t *comm)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     if (!mpi_survives)
         return MPI_SUCCESS;
     comm->acked = mpi_survive_count();
