@@ -18,7 +18,7 @@ set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt arith choose coll cost draw graph machi
 set(XYLEM_TESTS_OF_ONE_THREAD
     base.bitset base.file base.hash base.heap base.json base.option base.progress base.status base.table
     base.text base.vec base.version base.xml exec.exec launch.comm_auto launch.head_share
-    launch.host_list launch.stack_size mpi.abi mpi.adapt mpi.area mpi.code mpi.copy_stream mpi.deadlock mpi.findings
+    launch.host_list launch.stack_size mpi.abi mpi.adapt mpi.area mpi.virtual_code mpi.copy_stream mpi.deadlock mpi.findings
     mpi.knot mpi.monitor mpi.op mpi.signature mpi.soft mpi.suppress mpi.type mpi.type_make net.greet process.elf process.getopt_long tasks.memory
     tasks.picture tasks.sim tasks.tasks trace.merge trace.reader trace.report)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check that the files and folders that pages and comments name are there.
+"""Check that the files and folders that pages and comments name are there, and that a name of src is one file.
 
     tests/check_paths.py [ROOT]        check CONTRIBUTING.md, README.md, docs/ and src/ of the tree at ROOT
     tests/check_paths.py --self-test   see that a wrong name is noticed
@@ -9,6 +9,8 @@ A path is what stands between backticks and begins with src/, tools/, tests/, be
 machines/, include/ or examples/; `*` stands for any text, capitals for a name of one's choice. The
 architecture page may reserve folders that do not exist yet. In a comment of a source it is any word that
 ends in .c or .h; the last part of it is looked for, and the parts before it where there are any.
+
+No two files of src share a name, but tests, layer.c, testing.h and the files that are named as their folder.
 """
 import re
 import sys
@@ -39,6 +41,18 @@ def problems_of_source(text, name, is_file):
     return found
 
 
+def problems_of_names(paths):
+    """Files of src with the name of another one."""
+    first, found = {}, []
+    for path in map(Path, sorted(paths)):
+        if path.stem == path.parent.name or re.fullmatch(r"layer\.c|testing\.h|.*_(test|fuzz)\.c", path.name):
+            continue
+        if path.name in first:
+            found.append(f"{path}: {first[path.name]} has the same name; begin one with that of its folder")
+        first.setdefault(path.name, path)
+    return found
+
+
 def check(root):
     def exists(path):
         if "*" in path:
@@ -50,6 +64,7 @@ def check(root):
         found += problems_of(page.read_text(encoding="utf-8"), str(page.relative_to(root)), exists)
     sources = [*root.glob("src/**/*.[ch]"), *root.glob("tools/**/*.[ch]"), *root.glob("include/*.h"),
                *root.glob("bench/**/*.[ch]"), *root.glob("examples/*.c")]
+    found += problems_of_names(str(path.relative_to(root)) for path in root.glob("src/**/*.[ch]"))
     names = ["/" + str(path.relative_to(root)) for path in sources]
     for path in sorted(sources):
         found += problems_of_source(path.read_text(encoding="utf-8"), str(path.relative_to(root)),
@@ -65,7 +80,10 @@ def self_test():
     sources = [("/* see a.c */", 0), ("/* see x/a.c, b.h */", 2), ("/* <b.h> */ b.h", 0), ("/* NAME.c */", 0)]
     bad += [text for text, wanted in sources
             if len(problems_of_source(text, "s.c", lambda word: word == "a.c")) != wanted]
-    print(f"self-test: {len(cases) + len(sources) + 1} cases, {len(bad)} misjudged {bad or ''}")
+    lists = [("src/a/x.c src/b/x.c", 1), ("src/a/x.c src/a/x.h", 0), ("src/a/layer.c src/b/layer.c", 0),
+             ("src/a/b.h src/b/b.h src/c/b.h", 1), ("src/a/x_test.c src/b/x_test.c", 0)]
+    bad += [text for text, wanted in lists if len(problems_of_names(text.split())) != wanted]
+    print(f"self-test: {len(cases) + len(sources) + len(lists) + 1} cases, {len(bad)} misjudged {bad or ''}")
     return 1 if bad else 0
 
 

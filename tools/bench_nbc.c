@@ -10,6 +10,9 @@
 const char *const nbc_modes[] = {"cpu-exploit", "equivalent-compute", NULL};
 static const char *const kernels[] = {"product", "addition", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
+const char *const nbc_ways[] = {"none", "threads", "split-tree", "tasks", NULL};
+static const char *const splits[] = {"auto", "adaptive", "off", NULL};
+static const char *const peers[] = {"openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
     {"collective", 'c', XY_OPT_LIST, "NAME", offsetof(nbc_values_t, collectives),
@@ -23,11 +26,12 @@ static const xy_option_t options[] = {
      .help = "run with these numbers of ranks; 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: "
              "half of the cores)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
-     XY_ADVANCED("collective"),
+     .complete = "algorithm name", XY_ADVANCED("collective"),
      .help = "use this algorithm for the collective (default: chosen by the library; simulated: "
              "trees and "
              "chains, otherwise the cheapest)"},
-    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress), XY_COMMON("overlap"),
+    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress), .choices = nbc_ways,
+     XY_COMMON("overlap"),
      .help = "choose who progresses collectives; none, threads, split-tree (threads with S by the "
              "model; simulated: the best S), tasks; may be repeated (default: tasks; simulated: "
              "none, split-tree, tasks)"},
@@ -36,7 +40,8 @@ static const xy_option_t options[] = {
      .help = "set the number of communication cores (default: 1; simulated: all cores without a "
              "rank, at most K)",
      .preset = "-1"},
-    {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split), XY_COMMON("overlap"),
+    {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split), .choices = splits,
+     XY_COMMON("overlap"),
      .help = "let ranks do S levels of a tree themselves; for threads and tasks: a number, auto, "
              "off, or, when measured, adaptive",
      .preset = "off"},
@@ -64,8 +69,8 @@ static const xy_option_t options[] = {
              "equivalent-compute: a fixed total work, shared by the ranks (default: the second if "
              "simulated or with several numbers of ranks)",
      .choices = nbc_modes},
-    {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against), XY_COMMON("measure"),
-     .help = "measured: also run with these MPI libraries; openmpi,mpich"},
+    {"against", 0, XY_OPT_STRING, "NAME[,...]", offsetof(nbc_values_t, against), .choices = peers,
+     XY_COMMON("measure"), .help = "measured: also run with these MPI libraries; openmpi,mpich"},
     {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
      .max = 1000000, XY_COMMON("measure"),
      .help = "measured: repeat each measurement N times in one run", .preset = "15"},

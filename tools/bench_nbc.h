@@ -22,6 +22,7 @@ typedef struct {
 } nbc_values_t;
 
 extern const char *const nbc_modes[]; /* cpu-exploit, equivalent-compute */
+extern const char *const nbc_ways[];  /* of progress: none, threads, split-tree, tasks */
 
 /* The options as both halves understand them, with the memory of its lists. */
 typedef struct {

@@ -27,8 +27,7 @@ static xy_status_t read_split(const nbc_values_t *v, int *split_p)
 /* Adds a progress mode to the sweep. */
 static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, int split)
 {
-    static const char *const names[] = {"none", "threads", "split-tree", "tasks", NULL};
-    const char *nearest = xy_nearest_word(name, names);
+    const char *nearest = xy_nearest_word(name, nbc_ways);
     xy_sim_way_t way = {name,
                         {.progress = XY_SIM_THREADS,
                          .comm_cores = (int)v->comm_cores,

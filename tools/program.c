@@ -8,6 +8,7 @@
 
 #include "coll/coll.h"
 #include "machine/machine.h"
+#include "measure/measure.h"
 #include "tasks/tasks.h"
 #include "verbs.h"
 
@@ -168,6 +169,28 @@ static void offer_machines(xy_offer_fn offer, void *to)
     xy_vec_cleanup(&names);
 }
 
+static void offer_kernels(xy_offer_fn offer, void *to)
+{
+    const char *name, *text;
+
+    for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++)
+        offer(to, name, text);
+    offer(to, "all", NULL);
+}
+
+/* Each name once: algorithms of several collectives share some. */
+static void offer_algorithm_names(xy_offer_fn offer, void *to)
+{
+    const xy_coll_algorithm_t *const *all = xy_coll_algorithms();
+
+    for (size_t i = 0, j; all[i] != NULL; i++) {
+        for (j = 0; strcmp(all[j]->name, all[i]->name) != 0; j++)
+            ;
+        if (j == i && !all[i]->is_direct)
+            offer(to, all[i]->name, NULL);
+    }
+}
+
 /* "allreduce=ring" for every collective and algorithm. */
 static void offer_algorithms(xy_offer_fn offer, void *to)
 {
@@ -192,6 +215,10 @@ static void offer_words(const char *complete, xy_offer_fn offer, void *to)
         explain_offer_topics(offer, to);
     else if (strcmp(complete, "algorithm") == 0)
         offer_algorithms(offer, to);
+    else if (strcmp(complete, "algorithm name") == 0)
+        offer_algorithm_names(offer, to);
+    else if (strcmp(complete, "kernel") == 0)
+        offer_kernels(offer, to);
     for (size_t i = 0; strcmp(complete, "collective") == 0 && names[i] != NULL; i++)
         offer(to, names[i], NULL);
     for (size_t i = 0; strcmp(complete, "eviction") == 0 && xy_task_evictions[i].name != NULL; i++)

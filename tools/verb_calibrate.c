@@ -29,9 +29,11 @@ typedef struct {
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
 
+static const char *const launchers[] = {"mpirun", "mpiexec", "srun", NULL};
+
 static const xy_option_t options[] = {
-    {"kernels", 'k', XY_OPT_STRING, "LIST", offsetof(values_t, kernels), .preset = "dgemm,dtrtri",
-     .may_be_empty = true, XY_COMMON("measure"),
+    {"kernels", 'k', XY_OPT_STRING, "NAME[,...]", offsetof(values_t, kernels),
+     .preset = "dgemm,dtrtri", .complete = "kernel", .may_be_empty = true, XY_COMMON("measure"),
      .help = "measure these routines of BLAS and LAPACK; separated by commas; 'all'; '' for none"},
     {"plugin", 'p', XY_OPT_LIST, "NAME=FILE", offsetof(values_t, plugins), XY_COMMON("measure"),
      .help = "also measure a function of a shared object; int kernel(size_t n) (NAME=FILE:FUNCTION "
@@ -93,7 +95,7 @@ static const xy_option_t options[] = {
              "between them and kernels are measured; the result is a machine, too",
      .complete = "file"},
     {"launcher", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, launcher),
-     .needs = "hosts messages", XY_COMMON("hosts"),
+     .needs = "hosts messages", .choices = launchers, XY_COMMON("hosts"),
      .help = "with --hosts or --messages: use this launcher; mpirun, mpiexec or srun"},
     {"compiler", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, compiler),
      .needs = "hosts messages", XY_COMMON("hosts"),

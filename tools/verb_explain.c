@@ -21,6 +21,8 @@ static const explain_topic_t *const topics[] = {
 enum { RANKS_MAX = 1 << 14 };
 enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
 
+static const char *const libraries[] = {"xylem", "openmpi", "mpich", NULL};
+
 static const xy_option_t options[] = {
     {"ranks", 'n', XY_OPT_LONG, "N", offsetof(explain_values_t, ranks), .min = 1, .max = RANKS_MAX,
      .preset = "16", XY_COMMON("collective"), .help = "set the number of ranks"},
@@ -30,9 +32,10 @@ static const xy_option_t options[] = {
          "set the bytes of the vector or block; of the vector (bcast, reductions), of one rank's "
          "block (gather, scatter, allgather, reduce_scatter) or of a pair's block (alltoall)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(explain_values_t, algorithm),
-     XY_COMMON("collective"), .help = "force this algorithm, as a program can"},
+     .complete = "algorithm name", XY_COMMON("collective"),
+     .help = "force this algorithm, as a program can"},
     {"library", 'l', XY_OPT_STRING, "NAME", offsetof(explain_values_t, library),
-     XY_COMMON("collective"),
+     .choices = libraries, XY_COMMON("collective"),
      .help = "print the choice of this library and its rule; xylem, openmpi (4.1) or mpich (4.0)"},
     {"element", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, element), .preset = "8",
      XY_ADVANCED("collective"), .help = "set the bytes of one element"},

@@ -24,6 +24,7 @@ typedef struct {
 } values_t;
 
 static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
+static const char *const loads[] = {"even", "static", "dynamic", NULL};
 static const char *const precisions[] = {"single", "double", NULL};
 
 static const xy_option_t options[] = {
@@ -46,8 +47,8 @@ static const xy_option_t options[] = {
      .help = "set the points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      XY_COMMON("problem"), .help = "set the size of a block"},
-    {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
-     XY_ADVANCED("problem"),
+    {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even", .choices = loads,
+     .complete = "file", XY_ADVANCED("problem"),
      .help = "choose the load: even, static (half the time in the first half), dynamic (twice the "
              "time in a quarter "
              "that moves), or a file of factors"},

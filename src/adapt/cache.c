@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 
 enum { GROWN = 1 << 20, FILE_MAX = 256 << 20 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 
 #define TABLE_ERROR   0.05 /* of measured times, and of what is between them */
 #define OUTSIDE_ERROR 0.5  /* of what is beyond them */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

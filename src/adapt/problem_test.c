@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 #include "base/testing.h"
 
 static int asked;

@@ -3,7 +3,7 @@
 #ifndef XY_ADAPT_READING_H
 #define XY_ADAPT_READING_H
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 
 typedef struct {
     xy_adapt_t *problem;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapt/internal.h"
+#include "adapt/adapt_internal.h"
 
 enum { DEPTH_MAX = 50 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/internal.h"
+#include "advise/advise_internal.h"
 
 enum { FIT_STEPS = 14 };
 #define FIT_LEAST 0.1

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/internal.h"
+#include "advise/advise_internal.h"
 
 enum {
     SITES = 5,               /* of each kind of change that are tried: the most expensive ones */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/internal.h"
+#include "advise/advise_internal.h"
 
 /* The samples of the counter, by row and time. */
 typedef struct {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 
 static bool is_usable(const xy_choose_t *q, size_t i)
 {

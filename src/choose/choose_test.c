@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/testing.h"
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 
 enum { MANY = 5 };
 static const char *const names[MANY] = {"a", "b", "c", "d", "e"};

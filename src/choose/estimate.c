@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 
 #define COMMON  1.0  /* models of a machine may be wrong by a factor e */
 #define NOISE   0.05 /* of a run */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 #include "choose/lock.h"
 
 void xy_history_destroy(xy_history_t *h)

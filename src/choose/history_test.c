@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/testing.h"
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 #include "choose/testing.h"
 
 static char path[64];

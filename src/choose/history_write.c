@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 #include "choose/lock.h"
 
 enum { GROWN = 1 << 20 };

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "choose/internal.h"
+#include "choose/choose_internal.h"
 
 #define PREFIX "mpiexec:"
 

@@ -39,8 +39,8 @@ const xy_coll_algorithm_t coll_allreduce_reduce_bcast = {
  * Allreduce as reduce and broadcast, by two trees.
  *                                                Cost = ceil(lg p) * (2 a + n (2 b + g))
  *
- * As `reduce-bcast`, but the way down is the binomial tree from the highest bit, see tree.c. p = 4:
- *   up: 1->0 3->2, 2->0     down: 0->1, 0->2 1->3
+ * As `reduce-bcast`, but the way down is the binomial tree from the highest bit, see coll_tree.c. p
+ * = 4: up: 1->0 3->2, 2->0     down: 0->1, 0->2 1->3
  */
 static void build_high(coll_build_t *b)
 {

@@ -2,7 +2,7 @@
 /*
  * Broadcast, binary tree.                        Cost = rounds (a + n b)
  *
- * Every node has two children, see tree.c; rank (v + root) mod p is node v. p = 6:
+ * Every node has two children, see coll_tree.c; rank (v + root) mod p is node v. p = 6:
  *   0->1 0->2, 1->3 1->5 2->4
  */
 #include "coll/build.h"

@@ -3,8 +3,8 @@
  * Broadcast, k-nomial tree.                      Cost = rounds (a + n b)
  *
  * The parent of node v is v without its lowest digit to base 4 (or another radix of the request);
- * the largest subtrees are served first, see tree.c. p = 10: 0->4 0->8 0->1 0->2 0->3, 4->5 4->6
- * 4->7 8->9
+ * the largest subtrees are served first, see coll_tree.c. p = 10: 0->4 0->8 0->1 0->2 0->3, 4->5
+ * 4->6 4->7 8->9
  */
 #include "coll/build.h"
 

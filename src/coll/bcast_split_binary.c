@@ -2,11 +2,11 @@
 /*
  * Broadcast, split binary tree.                  Cost: counted; about lg p (2 a + n b) + a + n/2 b
  *
- * The two subtrees below the root of a binary tree (see tree.c) are the odd and the even nodes.
- * The first half of the vector goes down the odd one, the second half down the other; then nodes
- * v and v + 1 give each other what they have. When p is even the last node has no partner and gets
- * the second half from the root. p = 6, halves A B:
- *   0-A->1 0-B->2, 1-A->3 1-A->5 2-B->4     1<->2 3<->4 0-B->5
+ * The two subtrees below the root of a binary tree (see coll_tree.c) are the odd and the even
+ * nodes. The first half of the vector goes down the odd one, the second half down the other; then
+ * nodes v and v + 1 give each other what they have. When p is even the last node has no partner and
+ * gets the second half from the root. p = 6, halves A B: 0-A->1 0-B->2, 1-A->3 1-A->5 2-B->4 1<->2
+ * 3<->4 0-B->5
  */
 #include "coll/build.h"
 #include "coll/list.h"

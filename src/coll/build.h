@@ -41,7 +41,7 @@ struct coll_build {
     bool is_piece_open; /* the next operation continues a piece */
 };
 
-/* ---- Algorithms of the user (plugin.c) ---- */
+/* ---- Algorithms of the user (coll_plugin.c) ---- */
 
 /* Does its plug-in do this call? */
 bool coll_plugin_applies(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);

@@ -145,7 +145,8 @@ struct xy_coll_algorithm {
     /* Does it read all of a rank's input before it writes there, when both are in one buffer? NULL:
      * no; what is in place is then copied first. */
     bool (*keeps_input)(const xy_coll_request_t *request);
-    const void *plugin; /* the table of the user behind it (plugin.c), without a cost; or NULL */
+    const void
+        *plugin; /* the table of the user behind it (coll_plugin.c), without a cost; or NULL */
 };
 
 /* All algorithms, NULL-terminated. */
@@ -232,7 +233,7 @@ const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_colle
 /* Do all ranks know the size of such a call? For others nothing can be picked. */
 bool xy_coll_is_sized(xy_collective_t collective);
 
-/* ---- Reconsidering them while a job runs (reconsider.c) ---- */
+/* ---- Reconsidering them while a job runs (coll_reconsider.c) ---- */
 
 typedef struct {
     double loss; /* of xy_reconsider_t */

@@ -2,8 +2,8 @@
 /*
  * Reduce, binary tree.                           Cost = rounds (a + n (b + g))
  *
- * Up the binary tree of tree.c, where rank (v + root) mod p is node v; a node takes the sum of its
- * nearer child first. p = 6: 3->1 5->1 4->2, 1->0 2->0
+ * Up the binary tree of coll_tree.c, where rank (v + root) mod p is node v; a node takes the sum of
+ * its nearer child first. p = 6: 3->1 5->1 4->2, 1->0 2->0
  *
  * Sums are not of consecutive ranks: the operation must commute.
  */

@@ -3,7 +3,7 @@
  * Costs. This is the header that other components include; each part is a chapter of its own:
  *
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
- *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
+ *   message_model.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   shape.h     kernels with several sizes: what other shapes than equal sizes take
  *   outlier.h   samples that contradict their neighbours
  *   store.h     all of it in one XML file
@@ -25,7 +25,7 @@
 #include "cost/fit.h"
 #include "cost/lapack.h"
 #include "cost/link.h"
-#include "cost/message.h"
+#include "cost/message_model.h"
 #include "cost/outlier.h"
 #include "cost/plot.h"
 #include "cost/shape.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Criteria (private to the component): which degree is best. Each is one file criterion_NAME.c that
- * ends in one table, listed in criterion.c.
+ * Criteria (private to the component): which degree is best. Each ends in one table.
  */
 #ifndef XY_COST_CRITERION_H
 #define XY_COST_CRITERION_H
@@ -30,8 +29,5 @@ typedef struct {
 } cost_criterion_t;
 
 const cost_criterion_t *cost_criterion_find(const char *name); /* NULL: the default, or none */
-
-/* 1 - R^2: the share of the variance that is left; 0 when there is no variance to explain. */
-double cost_unexplained(const cost_trial_t *trial);
 
 #endif

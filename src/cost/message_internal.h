@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Models of messages (private to the component). Each is one file message_NAME.c that ends in one
- * table, listed in message.c.
+ * table, listed in message_model.c.
  */
 #ifndef XY_COST_MESSAGE_INTERNAL_H
 #define XY_COST_MESSAGE_INTERNAL_H
 
-#include "cost/message.h"
+#include "cost/message_model.h"
 
 typedef struct {
     const char *name;

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "cost/message.h"
+#include "cost/message_model.h"
 
 /* Flat data has no variance to explain, and any R^2. */
 static const double always_good = 0.02;

@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #include "cost/fit.h"
-#include "cost/message.h"
+#include "cost/message_model.h"
 #include "cost/shape.h"
 #include "machine/machine.h"
 

@@ -39,7 +39,7 @@ typedef struct {
 #define DENSE_SPEED     4e9
 #define DENSE_LOOPS     2e9 /* loops beside the kernel, at most */
 
-/* Where products run, as far as predictions know it (place.c). */
+/* Where products run, as far as predictions know it (dense_place.c). */
 typedef struct {
     xylem_platform *platform;
     int ranks;
@@ -134,12 +134,10 @@ struct dense_routine {
 };
 
 extern const dense_algorithm_t dense_columns, dense_cartesian, dense_fox, dense_summa,
-    dense_strassen_cannon, dense_lu_columns, dense_lu_columns_ahead, dense_lu_grid,
-    dense_lu_grid_ahead, dense_cholesky_columns, dense_cholesky_columns_ahead, dense_cholesky_grid,
-    dense_cholesky_grid_ahead;
+    dense_strassen_cannon;
 extern const dense_routine_t dense_matmul, dense_lu, dense_cholesky;
 
-/* ---- Partitions (plan.c) ---- */
+/* ---- Partitions (dense_plan.c) ---- */
 
 /* Where the i-th of `parts` equal parts of n begins; i may be `parts`. */
 static inline int dense_cut(int n, int parts, int i)
@@ -157,7 +155,7 @@ double dense_slowest(const dense_t *p); /* flop/s */
 /* The most nearly square grid of all ranks. */
 void dense_square_grid(int ranks, int *rows_p, int *columns_p);
 
-/* ---- Blocks of matrices stored by rows, and what is done with them (move.c) ---- */
+/* ---- Blocks of matrices stored by rows, and what is done with them (dense_move.c) ---- */
 
 double *dense_make(const dense_t *p, int rows, int columns); /* zeroed; NULL: no memory */
 void dense_free(const dense_t *p, double *block);
@@ -204,8 +202,8 @@ double dense_model_speed(const xylem_platform *platform);
  * if there is one. */
 void dense_take_model(dense_t *p, const xylem_matmul_options *o, const dense_place_t *place);
 
-/* Record an algorithm (record.c): the first steps of its loop (0: all), and the parts before and
- * after it. False: memory ran out. Clean up in any case. */
+/* Record an algorithm (dense_record.c): the first steps of its loop (0: all), and the parts before
+ * and after it. False: memory ran out. Clean up in any case. */
 bool dense_record(const dense_t *p, const dense_algorithm_t *algorithm, int steps,
                   dense_record_t *record);
 void dense_record_cleanup(dense_record_t *record);
@@ -215,7 +213,7 @@ void dense_record_add(const dense_t *p, const dense_op_t *op);
  * messages (pass.c). Returns 0 on failure (reported). */
 double dense_simulate(const dense_record_t *record, const dense_place_t *place);
 double dense_pass(const dense_record_t *record, const dense_place_t *place);
-/* The time of an algorithm there, estimated from some of its steps (estimate.c). Returns 0 on
+/* The time of an algorithm there, estimated from some of its steps (dense_estimate.c). Returns 0 on
  * failure (reported). */
 double dense_estimate(const dense_t *p, const dense_algorithm_t *algorithm,
                       const dense_place_t *place);

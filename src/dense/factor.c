@@ -273,12 +273,6 @@ int factor_run(const dense_t *p, const factor_kind_t *kind, factor_variant_t var
 
 /* ---- Routines ---- */
 
-static const dense_algorithm_t *const lu_algorithms[] = {&dense_lu_columns, &dense_lu_columns_ahead,
-                                                         &dense_lu_grid, &dense_lu_grid_ahead};
-static const dense_algorithm_t *const cholesky_algorithms[] = {
-    &dense_cholesky_columns, &dense_cholesky_columns_ahead, &dense_cholesky_grid,
-    &dense_cholesky_grid_ahead};
-
 const char *const xylem_factor_algorithms[] = {"columns", "columns-ahead", "grid", "grid-ahead",
                                                NULL};
 static const char list[] = "columns, columns-ahead, grid and grid-ahead";
@@ -311,7 +305,7 @@ static double cholesky_messages(const dense_t *p)
 
 const dense_routine_t dense_lu = {.name = "xylem_lu",
                                   .sizes = {"n"},
-                                  .algorithms = lu_algorithms,
+                                  .algorithms = factor_lu_algorithms,
                                   .count = 4,
                                   .list = list,
                                   .few = "columns",
@@ -323,7 +317,7 @@ const dense_routine_t dense_lu = {.name = "xylem_lu",
 
 const dense_routine_t dense_cholesky = {.name = "xylem_cholesky",
                                         .sizes = {"n"},
-                                        .algorithms = cholesky_algorithms,
+                                        .algorithms = factor_cholesky_algorithms,
                                         .count = 4,
                                         .list = list,
                                         .few = "columns",

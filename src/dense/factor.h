@@ -86,5 +86,6 @@ const double *factor_pivots(const factor_t *f, int k); /* in the panel that arri
 int factor_run(const dense_t *p, const factor_kind_t *kind, factor_variant_t variant);
 
 extern const factor_kind_t factor_lu, factor_cholesky;
+extern const dense_algorithm_t *const factor_lu_algorithms[4], *const factor_cholesky_algorithms[4];
 
 #endif

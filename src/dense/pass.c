@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "dense/dense.h"
-#include "dense/tree.h"
+#include "dense/dense_tree.h"
 
 enum { EAGER = 64 << 10, TAG = 1, TAG_EXCHANGE = 2, TAG_GROUPS = 3 };
 

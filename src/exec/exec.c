@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "exec/private.h"
+#include "exec/exec_private.h"
 
 /* Takes one off; was it the last? */
 static bool count_down(_Atomic int32_t *counter)

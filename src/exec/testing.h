@@ -18,7 +18,7 @@
 
 #include "base/testing.h"
 #include "coll/coll.h"
-#include "exec/private.h"
+#include "exec/exec_private.h"
 
 typedef enum {
     TESTING_SUM,    /* uint32_t */

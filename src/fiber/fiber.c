@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "fiber/private.h"
-#include "fiber/queue.h"
+#include "fiber/fiber_private.h"
+#include "fiber/fiber_queue.h"
 #include "fiber/sanitize.h"
 
 enum { CHUNK_FIBERS = 64 };

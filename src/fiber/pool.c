@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 #include "fiber/sanitize.h"
 
 static const size_t default_stack = (size_t)8 << 20;

@@ -40,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 #include "fiber/sanitize.h"
 
 #define ONE_WAKE (UINT64_C(1) << 32)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 #include "fiber/testing.h"
 
 static _Atomic(const void *) woken; /* the word of the last FUTEX_WAKE */

@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 
 typedef struct {
     unsigned long number, address, operation, value, timeout, unused, mask;

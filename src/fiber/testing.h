@@ -3,7 +3,7 @@
 #ifndef XY_FIBER_TESTING_H
 #define XY_FIBER_TESTING_H
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 
 /* Is it asleep until the next wake-up? All earlier work is then complete. Any thread. */
 static inline bool testing_worker_sleeps(const xy_worker_t *worker)

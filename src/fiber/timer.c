@@ -5,8 +5,8 @@
  */
 #include <time.h>
 
-#include "fiber/private.h"
-#include "fiber/queue.h"
+#include "fiber/fiber_private.h"
+#include "fiber/fiber_queue.h"
 
 int64_t fiber_now_ns(void)
 {

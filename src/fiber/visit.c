@@ -30,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fiber/private.h"
-#include "fiber/queue.h"
+#include "fiber/fiber_private.h"
+#include "fiber/fiber_queue.h"
 #include "fiber/sanitize.h"
 #include "fiber/switch.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 #include "fiber/sanitize.h"
 
 enum { VISITORS = 4, ROUNDS = 400 };

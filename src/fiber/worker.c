@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fiber/private.h"
-#include "fiber/queue.h"
+#include "fiber/fiber_private.h"
+#include "fiber/fiber_queue.h"
 #include "fiber/sanitize.h"
 #include "fiber/switch.h"
 

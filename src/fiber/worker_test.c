@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
-#include "fiber/private.h"
+#include "fiber/fiber_private.h"
 #include "fiber/sanitize.h"
 
 enum { SLOW = FIBER_TSAN || FIBER_ASAN ? 20 : 1 };

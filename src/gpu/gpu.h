@@ -16,7 +16,8 @@
  *   st = xy_gpu_copy_out(stream, x, memory, 0, bytes);
  *   st = xy_gpu_stream_wait(stream);
  *
- * Kernels are one text for all drivers, written with a few words that all drivers know (text.c):
+ * Kernels are one text for all drivers, written with a few words that all drivers know
+ * (gpu_text.c):
  *
  *   XY_KERNEL scale(XY_GLOBAL double *x, long n)
  *   {

@@ -4,7 +4,7 @@
  *
  *   gpu.c      devices, and the functions that go to the driver as they are
  *   pinned.c   the pool of pinned memory
- *   text.c     the words of kernels, messages of compilers
+ *   gpu_text.c     the words of kernels, messages of compilers
  *   cuda.c     NVIDIA's driver library: devices, memory, streams
  *   nvrtc.c    its compiler
  *   opencl.c   OpenCL through its loader
@@ -109,7 +109,7 @@ int gpu_numa_of(const char *pci);
 xy_status_t gpu_pinned_open(const xy_gpu_device_t *gpu);
 void gpu_pinned_close(xy_gpu_device_t *gpu);
 
-/* text.c */
+/* gpu_text.c */
 /* The prelude, the words of one driver and the text, whose lines keep their numbers. The caller
  * frees it; NULL: no memory. */
 char *gpu_text_make(const char *words, const char *name, const char *text);

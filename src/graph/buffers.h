@@ -9,7 +9,7 @@
 #ifndef XY_GRAPH_BUFFERS_H
 #define XY_GRAPH_BUFFERS_H
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 
 /* Add an operation on places; the order follows from the bytes that it reads and writes. Buffers
  * are numbered below XY_BUFFERS_MAX, and all that touches them comes through here. An operation of

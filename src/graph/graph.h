@@ -29,7 +29,7 @@
 #define XY_GRAPH_GRAPH_H
 
 #include "graph/buffers.h"
-#include "graph/op.h"
+#include "graph/graph_op.h"
 #include "graph/tasks.h"
 
 xy_status_t xy_graph_create(xy_graph_t **graph_p);

@@ -10,7 +10,7 @@
 #ifndef XY_GRAPH_TASKS_H
 #define XY_GRAPH_TASKS_H
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 
 typedef enum { XY_ACCESS_READ = 1, XY_ACCESS_WRITE = 2, XY_ACCESS_READ_WRITE = 3 } xy_access_mode_t;
 

@@ -20,8 +20,8 @@
 
 #include "launch/children.h"
 #include "launch/joined.h"
-#include "launch/live.h"
-#include "launch/report.h"
+#include "launch/launch_live.h"
+#include "launch/launch_report.h"
 #include "mpi/check/check.h"
 #include "process/process.h"
 

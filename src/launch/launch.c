@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "launch/end_job.h"
+#include "launch/launch_live.h"
 #include "launch/launch_node.h"
-#include "launch/live.h"
+#include "launch/launch_report.h"
 #include "launch/mapping.h"
 #include "launch/other_mpi.h"
 #include "launch/rank_process.h"
-#include "launch/report.h"
 #include "launch/spawn_ranks.h"
 #include "launch/virtual_time.h"
 #include "mpi/bindings/bindings.h"

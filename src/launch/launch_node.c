@@ -14,7 +14,7 @@
 #include <xylem.h>
 
 #include "launch/end_job.h"
-#include "launch/live.h"
+#include "launch/launch_live.h"
 #include "mpi/check/check.h"
 #include "mpi/p2p/p2p.h"
 #include "process/process.h"

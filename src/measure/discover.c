@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "measure/launcher.h"
-#include "measure/process.h"
+#include "measure/measure_process.h"
 #include "measure/timing.h"
 
 /* ---- The file ---- */

@@ -4,8 +4,8 @@
 #define XY_MEASURE_HOSTS_INTERNAL_H
 
 #include "measure/discover.h"
-#include "measure/hosts.h"
 #include "measure/launcher.h"
+#include "measure/measure_hosts.h"
 #include "measure/platform.h"
 
 /* One calibration in progress. Hosts are numbered in two ways: by their line in the user's file,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "measure/hosts_internal.h"
-#include "measure/process.h"
+#include "measure/measure_process.h"
 
 /* Beyond the time that the command was given. */
 static const double patience = 600;

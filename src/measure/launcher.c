@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/measure_process.h"
 #include "measure/probe.h"
-#include "measure/process.h"
 
 /* ---- Words ---- */
 

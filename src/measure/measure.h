@@ -6,7 +6,7 @@
  *
  *   calibrate.h  kernels and memory of this machine; checking older models
  *   messages.h   messages inside this machine
- *   hosts.h      several hosts through the installed MPI
+ *   measure_hosts.h      several hosts through the installed MPI
  *   gpus.h       links, launches and kernels of GPUs
  *
  * `xylem calibrate` calls them, one after the other, from its only thread. Each adds its models to
@@ -18,7 +18,7 @@
 
 #include "measure/calibrate.h"
 #include "measure/gpus.h"
-#include "measure/hosts.h"
+#include "measure/measure_hosts.h"
 #include "measure/messages.h"
 
 #endif

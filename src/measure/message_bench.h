@@ -9,7 +9,7 @@
 #define XY_MEASURE_MESSAGE_BENCH_H
 
 #include "cost/cost.h"
-#include "measure/process.h"
+#include "measure/measure_process.h"
 
 /* The time limit of the probe. */
 enum { COST_PROBE_LIMIT = 600, COST_LAUNCHES_MAX = 9 };

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "cost/testing.h"
-#include "measure/hosts.h"
 #include "measure/launcher.h"
+#include "measure/measure_hosts.h"
 #include "measure/message_bench.h"
 #include "measure/messages.h"
 

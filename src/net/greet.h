@@ -5,7 +5,7 @@
 
 #include <sys/socket.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 enum { NET_RULES_INTERFACE = sizeof(((xy_net_rules_t *)0)->interface) };
 

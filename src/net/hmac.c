@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 enum { BLOCK = 64 };
 

@@ -3,7 +3,7 @@
 #ifndef XY_NET_MPI_HOST_H
 #define XY_NET_MPI_HOST_H
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 typedef struct host_mpi host_mpi_t;
 

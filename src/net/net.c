@@ -2,7 +2,7 @@
 /* The table of transports, and the way to the one that was chosen. */
 #include <string.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 const net_transport_t *const xy_net_transports[] = {&net_shm, &net_mpi, &net_mpi_only, &net_tcp,
                                                     NULL};

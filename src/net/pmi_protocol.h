@@ -3,7 +3,7 @@
 #ifndef XY_NET_PMI_PROTOCOL_H
 #define XY_NET_PMI_PROTOCOL_H
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 enum { PMI_VALUE = 500 }; /* characters of a value, which every interface takes */
 enum { PMI_MOST_PROCESSES = 1 << 20 };

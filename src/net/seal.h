@@ -16,7 +16,7 @@
 
 #include <sys/uio.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 
 enum {
     NET_SEAL_KEY = 32,

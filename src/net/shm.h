@@ -20,7 +20,7 @@
 
 #include <pthread.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 #include "net/shm_ring.h"
 
 enum { SHM_BUCKETS = 64 };

@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "net/private.h"
+#include "net/net_private.h"
 #include "net/seal.h"
 
 enum {

@@ -10,7 +10,7 @@
 #ifndef XY_PLACE_BISECT_H
 #define XY_PLACE_BISECT_H
 
-#include "place/graph.h"
+#include "place/matrix_graph.h"
 
 enum { PLACE_BUCKETS = 256 };
 

@@ -7,7 +7,7 @@
 #ifndef XY_PLACE_GRID_PATTERN_H
 #define XY_PLACE_GRID_PATTERN_H
 
-#include "place/graph.h"
+#include "place/matrix_graph.h"
 
 typedef struct {
     int dimensions; /* 2 or 3; 0: the pattern is no grid */

@@ -4,7 +4,7 @@
 
 #include "draw/draw.h"
 #include "place/matrix.h"
-#include "place/svg.h"
+#include "place/place_svg.h"
 
 enum { BINS_MAX = 128, SIDE = 640, MARGIN = 14, LEFT = 56, TOP = 58, KEY = 34 };
 

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "place/svg.h"
+#include "place/place_svg.h"
 
 enum { SHOWN_MAX = 256, PARTS_MAX = 128, LEVEL = 74, MARGIN = 14, TOP = 76 };
 

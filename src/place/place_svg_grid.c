@@ -4,7 +4,7 @@
  * to the right and the second down, the cores of a cell side by side, and beside them how many
  * links what is sent travels.
  */
-#include "place/svg.h"
+#include "place/place_svg.h"
 
 enum { SHOWN_MAX = 4096, ROW = 40, GAP = 18, INSIDE = 8, ACROSS = 1200, FARTHEST = 8 };
 

@@ -5,7 +5,7 @@
 #ifndef XY_PLACE_REFINE_H
 #define XY_PLACE_REFINE_H
 
-#include "place/graph.h"
+#include "place/matrix_graph.h"
 #include "place/target.h"
 
 /* Processes from which on time counts more than the last percent. */

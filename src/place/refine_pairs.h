@@ -4,7 +4,7 @@
 #ifndef XY_PLACE_REFINE_PAIRS_H
 #define XY_PLACE_REFINE_PAIRS_H
 
-#include "place/graph.h"
+#include "place/matrix_graph.h"
 #include "place/target.h"
 
 enum { REFINE_TABLE_MAX = 512 };

@@ -16,8 +16,8 @@
 #ifndef XY_PLACE_STRATEGY_H
 #define XY_PLACE_STRATEGY_H
 
-#include "place/graph.h"
 #include "place/matrix.h"
+#include "place/matrix_graph.h"
 #include "place/target.h"
 
 /* The costs of a placement. `value` of each entry of the matrix, both directions: hop_bytes: value
@@ -86,7 +86,7 @@ typedef struct xy_strategy {
     bool (*is_missing)(void);
     /* Fill leaf_of. EUNSUPPORTED: is_missing; with a message. ENOMEM is silent. */
     xy_status_t (*place)(const xy_problem_t *q, uint32_t *leaf_of);
-    const void *plugin; /* the table of the user behind it (plugin.c); or NULL */
+    const void *plugin; /* the table of the user behind it (place_plugin.c); or NULL */
 } xy_strategy_t;
 
 /* All of them, the default first; NULL-terminated. The one table of 'xylem place', of 'mpiexec

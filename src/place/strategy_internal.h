@@ -20,7 +20,7 @@ extern const xy_strategy_t place_strategy_scatter_numa;
 extern const xy_strategy_t place_strategy_round_robin;
 extern const xy_strategy_t place_strategy_random;
 
-/* A strategy of the user (plugin.c). Errors are reported. Any thread. */
+/* A strategy of the user (place_plugin.c). Errors are reported. Any thread. */
 xy_status_t place_plugin_find(const char *path, const xy_strategy_t **strategy_p);
 
 /* Processes per leaf: one, or the whole shares of p / n when there are more processes; `given`
@@ -33,25 +33,6 @@ double place_cost(const xy_problem_t *q, const uint32_t *leaf_of);
  * ENOMEM. */
 xy_status_t place_refine(const xy_problem_t *q, const uint32_t *capacity, uint64_t seed,
                          uint32_t *leaf_of);
-
-/*
- * The slots of a target, for strategies that go along its leaves: each leaf has one, or as many as
- * it may run where the caller said how many.
- *
- *   place_slots_t slots = place_slots(q);
- *   leaf_of[0] = place_slots_leaf(&slots, 0);
- *   leaf_of[1] = place_slots_leaf(&slots, 7);      (never backwards)
- */
-typedef struct {
-    const xy_problem_t *q;
-    uint32_t leaf;
-    uint64_t end; /* the first slot behind those of `leaf` */
-} place_slots_t;
-
-/* Count the slots of the leaves [begin, end). */
-uint64_t place_slots_count(const xy_problem_t *q, uint32_t begin, uint32_t end);
-place_slots_t place_slots(const xy_problem_t *q);
-uint32_t place_slots_leaf(place_slots_t *s, uint64_t slot);
 
 /* The work of xy_place_read, on a text that is cut into pieces. */
 xy_status_t place_file_parse(char *text, const char *path, const xy_cores_t *cores, int ranks,

@@ -166,4 +166,16 @@ void code_destroy(code_t *code); /* NULL is fine */
 /* Let instructions that often stand together be run as one; what the code does is the same. */
 void code_fuse(code_t *code);
 
+/* All MPI calls of functions.def, in the order of their names. */
+extern const xy_mpi_call_t program_mpi_calls[];
+extern const size_t program_mpi_calls_count;
+
+typedef struct {
+    const char *name, *handle; /* "MPI_INT", "MPI_Datatype"; a number has no handle */
+    int64_t value;
+} program_constant_t;
+
+/* The numbers and handles of mpi.h, in its order, ended by {0}. */
+extern const program_constant_t program_mpi_constants[];
+
 #endif

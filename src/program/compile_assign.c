@@ -2,8 +2,8 @@
 /* Assignments, increments and the first values of variables. */
 #include <string.h>
 
+#include "program/c_library.h"
 #include "program/compile.h"
-#include "program/library.h"
 
 static void store_direct(compiler_t *c, const direct_t *d)
 {

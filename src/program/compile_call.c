@@ -2,8 +2,8 @@
 /* Calls of functions of the description and of the C library; MPI calls and kernels. */
 #include <string.h>
 
+#include "program/c_library.h"
 #include "program/compile.h"
-#include "program/library.h"
 
 static int32_t find_function(const compiler_t *c, const char *name, size_t length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* getopt() and getopt_long() as the GNU C library has them: arguments that are no options go to the
  * end of argv. */
-#include "program/library.h"
+#include "program/c_library.h"
 
 typedef struct {
     process_t *p;

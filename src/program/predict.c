@@ -108,8 +108,7 @@ static void label_site(walk_t *walk, const code_site_t *site, size_t i)
         walk->places[i] = xy_trace_site(trace, place);
 }
 
-/* Sets model, handler and trace label of every site; fails for calls that cannot be predicted and
- * for times of unknown loops. */
+/* Sets model, handler and trace label of every site; fails for times of unknown loops. */
 static xy_status_t prepare_sites(walk_t *walk)
 {
     const xy_predict_config_t *c = walk->config;
@@ -124,14 +123,11 @@ static xy_status_t prepare_sites(walk_t *walk)
     }
     for (size_t i = 0; i < walk->code->sites.count && st == XY_OK; i++) {
         code_site_t *site = &XY_VEC_AT(&walk->code->sites, code_site_t, i);
-        const walk_call_t *call = site->call != NULL ? walk_call_of(site) : NULL;
+        const walk_call_t *call = site->call != NULL ? walk_call_find(site->call->name) : NULL;
 
         site->index = (int32_t)i;
-        if (site->call == NULL) {
+        if (call == NULL) {
             st = find_model(walk, site, site->node->kind == XY_NODE_KERNEL);
-        } else if (call == NULL) {
-            st = xy_fail_at(XY_EUNSUPPORTED, site->node->file, site->node->line,
-                            "%s cannot be predicted", site->call->name);
         } else {
             site->run = (void (*)(void))call->run;
             site->extra = call->extra;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "program/library.h"
+#include "program/c_library.h"
 
 typedef struct {
     char spec[32]; /* "%-5.3": what stands in front of the size */

@@ -156,9 +156,11 @@ typedef struct {
     const char *name;                  /* "MPI_Send" */
     const char *kinds;                 /* XY_ARG_... of each argument: "bvvvvv" */
     const char *args[XY_MPI_ARGS_MAX]; /* their names: "buf", "count", ...; NULL after the last */
+    bool has_large;                    /* MPI_..._c reads and sets the same arrays and variables */
 } xy_mpi_call_t;
 
-/* The call of this name, or NULL: `xylem predict` cannot walk it. */
+/* The call of this name, or whose form with large counts has it; NULL: `xylem predict` cannot walk
+ * it. */
 const xy_mpi_call_t *xy_mpi_call_find(const char *name);
 
 /* Write to a file ("-": standard output), and read: what is written reads back as the same. EPARSE

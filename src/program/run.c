@@ -2,7 +2,7 @@
 /* The machine that runs the code of a process. */
 #include <math.h>
 
-#include "program/library.h"
+#include "program/c_library.h"
 #include "program/process.h"
 
 /* Returns the cell of a value of type `kind` in memory, sign-extended; reals become doubles. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptions that are compiled and run: what they compute must be what C computes. */
+#include <limits.h>
 #include <math.h>
+#include <mpi.h>
 
 #include "program/process.h"
 #include "program/testing.h"
@@ -431,6 +433,20 @@ static void test_assume(void **state)
     xy_program_destroy(program);
 }
 
+/* All numbers and handles of mpi.h, and constants of the C library. */
+static void test_constants(void **state)
+{
+    (void)state;
+    assert_true(evaluate("MPI_ERR_TRUNCATE") == MPI_ERR_TRUNCATE);
+    assert_true(evaluate("MPI_MAX_PROCESSOR_NAME") == MPI_MAX_PROCESSOR_NAME);
+    assert_true(evaluate("(long)MPI_INTEGER8") == (double)(uintptr_t)MPI_INTEGER8);
+    assert_true(evaluate("MPI_C_COMPLEX == MPI_C_FLOAT_COMPLEX") == 1);
+    assert_true(evaluate("sizeof(MPI_UNDEFINED)") == sizeof(int));
+    assert_true(evaluate("sizeof(MPI_SUM)") == sizeof(MPI_Op));
+    assert_true(evaluate("(long)MPI_IN_PLACE") == 1);
+    assert_true(evaluate("INT_MAX") == INT_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,7 +454,7 @@ int main(void)
         cmocka_unit_test(test_expressions), cmocka_unit_test(test_statements),
         cmocka_unit_test(test_memory),      cmocka_unit_test(test_getopt),
         cmocka_unit_test(test_waiting),     cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_assume),
+        cmocka_unit_test(test_assume),      cmocka_unit_test(test_constants),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cost/cost.h"
-#include "program/library.h"
+#include "program/c_library.h"
 #include "program/scan_slice.h"
 
 static bool is_listed(const char *const *names, const char *name)

@@ -1,99 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of predefined handles, by type and value: clang has expanded the macros. */
-#include <mpi.h>
 #include <string.h>
 
 #include "cost/cost.h"
+#include "program/code.h"
 #include "program/scan_emit.h"
-
-typedef struct {
-    const char *type, *name;
-    uintptr_t value;
-} handle_t;
-
-#define HANDLE(type, name)                                                                         \
-    {                                                                                              \
-        "MPI_" #type, "MPI_" #name, (uintptr_t)MPI_##name                                          \
-    }
-#define DATATYPE(name) HANDLE(Datatype, name)
-#define OP(name)       HANDLE(Op, name)
-
-static const handle_t handles[] = {
-    HANDLE(Comm, COMM_NULL),
-    HANDLE(Comm, COMM_WORLD),
-    HANDLE(Comm, COMM_SELF),
-    HANDLE(Group, GROUP_NULL),
-    HANDLE(Group, GROUP_EMPTY),
-    HANDLE(Request, REQUEST_NULL),
-    HANDLE(Info, INFO_NULL),
-    HANDLE(Errhandler, ERRORS_RETURN),
-    HANDLE(Errhandler, ERRORS_ARE_FATAL),
-    OP(OP_NULL),
-    OP(SUM),
-    OP(MIN),
-    OP(MAX),
-    OP(PROD),
-    OP(BAND),
-    OP(BOR),
-    OP(BXOR),
-    OP(LAND),
-    OP(LOR),
-    OP(LXOR),
-    OP(MINLOC),
-    OP(MAXLOC),
-    DATATYPE(DATATYPE_NULL),
-    DATATYPE(AINT),
-    DATATYPE(COUNT),
-    DATATYPE(OFFSET),
-    DATATYPE(PACKED),
-    DATATYPE(BYTE),
-    DATATYPE(SHORT),
-    DATATYPE(INT),
-    DATATYPE(LONG),
-    DATATYPE(LONG_LONG),
-    DATATYPE(UNSIGNED_SHORT),
-    DATATYPE(UNSIGNED),
-    DATATYPE(UNSIGNED_LONG),
-    DATATYPE(UNSIGNED_LONG_LONG),
-    DATATYPE(CHAR),
-    DATATYPE(SIGNED_CHAR),
-    DATATYPE(UNSIGNED_CHAR),
-    DATATYPE(WCHAR),
-    DATATYPE(C_BOOL),
-    DATATYPE(INT8_T),
-    DATATYPE(UINT8_T),
-    DATATYPE(INT16_T),
-    DATATYPE(UINT16_T),
-    DATATYPE(INT32_T),
-    DATATYPE(UINT32_T),
-    DATATYPE(INT64_T),
-    DATATYPE(UINT64_T),
-    DATATYPE(FLOAT),
-    DATATYPE(DOUBLE),
-    DATATYPE(LONG_DOUBLE),
-    DATATYPE(C_FLOAT_COMPLEX),
-    DATATYPE(C_DOUBLE_COMPLEX),
-    DATATYPE(C_LONG_DOUBLE_COMPLEX),
-    DATATYPE(FLOAT_INT),
-    DATATYPE(DOUBLE_INT),
-    DATATYPE(LONG_INT),
-    DATATYPE(2INT),
-    DATATYPE(SHORT_INT),
-    DATATYPE(LONG_DOUBLE_INT),
-    DATATYPE(INTEGER),
-    DATATYPE(REAL),
-    DATATYPE(DOUBLE_PRECISION),
-    DATATYPE(COMPLEX),
-    DATATYPE(DOUBLE_COMPLEX),
-    DATATYPE(CHARACTER),
-    DATATYPE(LOGICAL),
-};
 
 const char *scan_handle_name(const char *type, long long value)
 {
-    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
-        if (handles[i].value == (uintptr_t)value && strcmp(handles[i].type, type) == 0)
-            return handles[i].name;
+    for (const program_constant_t *c = program_mpi_constants; c->name != NULL; c++)
+        if (c->value == value && c->handle != NULL && strcmp(c->handle, type) == 0)
+            return c->name;
     return NULL;
 }
 

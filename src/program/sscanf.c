@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "program/library.h"
+#include "program/c_library.h"
 
 typedef struct {
     bool is_skipped;

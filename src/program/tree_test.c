@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "program/code.h"
 #include "program/testing.h"
 #include "program/tree.h"
 
@@ -172,6 +173,14 @@ static void test_bad(void **state)
     check_bad("<program version='1'><function name='f' line='x'/></program>", "line=\"x\"");
 }
 
+static const xy_mpi_call_t *find_fact(const char *name)
+{
+    for (size_t i = 0; i < program_mpi_calls_count; i++)
+        if (strcmp(program_mpi_calls[i].name, name) == 0)
+            return &program_mpi_calls[i];
+    return NULL;
+}
+
 static void test_calls(void **state)
 {
     const xy_mpi_call_t *send = xy_mpi_call_find("MPI_Send");
@@ -180,6 +189,26 @@ static void test_calls(void **state)
     assert_string_equal(send->kinds, "bvvvvv");
     assert_string_equal(send->args[3], "dest");
     assert_null(xy_mpi_call_find("MPI_Sent"));
+    assert_string_equal(xy_mpi_call_find("MPI_Init")->kinds, "xx");
+    assert_string_equal(xy_mpi_call_find("MPI_Alltoallw")->kinds, "bpppbpppv");
+    assert_string_equal(xy_mpi_call_find("MPI_Dist_graph_create_adjacent")->kinds, "vvpxvpxxvp");
+    assert_string_equal(xy_mpi_call_find("MPI_Op_create")->kinds, "xvp");
+    assert_non_null(find_fact("MPI_Put")); /* known, but no walk has a handler for it */
+    assert_null(xy_mpi_call_find("MPI_Put"));
+}
+
+/* A call with large counts has the entry of the other where both read and set the same arrays. */
+static void test_large(void **state)
+{
+    (void)state;
+    assert_ptr_equal(xy_mpi_call_find("MPI_Send_c"), xy_mpi_call_find("MPI_Send"));
+    assert_ptr_equal(xy_mpi_call_find("MPI_Type_vector_c"), xy_mpi_call_find("MPI_Type_vector"));
+    assert_null(xy_mpi_call_find("MPI_Alltoallv_c")); /* counts */
+    assert_null(xy_mpi_call_find("MPI_Get_count_c")); /* a result */
+    assert_null(xy_mpi_call_find("MPI_Op_create_c")); /* a function */
+    assert_null(xy_mpi_call_find("MPI_Barrier_c"));
+    assert_null(xy_mpi_call_find("MPI_Put_c"));
+    assert_null(xy_mpi_call_find("_c"));
 }
 
 int main(void)
@@ -187,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_calls),      cmocka_unit_test(test_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

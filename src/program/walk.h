@@ -251,8 +251,8 @@ typedef struct {
 extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter[],
     walk_calls_cart[], walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
     walk_calls_persistent[], walk_calls_neighbor[], walk_calls_pack[];
-/* The call that the site is; NULL: none. */
-const walk_call_t *walk_call_of(const code_site_t *site);
+/* The handler of "MPI_Send", or NULL. */
+const walk_call_t *walk_call_find(const char *name);
 int32_t walk_extra(const code_site_t *site);
 
 /* ---- Objects ---- */

@@ -106,11 +106,11 @@ static const walk_call_t *const tables[] = {
     walk_calls_comm, walk_calls_group,    walk_calls_inter, walk_calls_cart,
     walk_calls_type, walk_calls_neighbor, walk_calls_pack,  calls_basic};
 
-const walk_call_t *walk_call_of(const code_site_t *site)
+const walk_call_t *walk_call_find(const char *name)
 {
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
         for (const walk_call_t *call = tables[t]; call->name != NULL; call++)
-            if (strcmp(call->name, site->call->name + 4) == 0)
+            if (strcmp(call->name, name + strlen("MPI_")) == 0)
                 return call;
     return NULL;
 }

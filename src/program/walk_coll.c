@@ -296,7 +296,7 @@ static bool begin_intra(walker_t *w, walk_member_t *m, const code_site_t *site, 
     return is_ok;
 }
 
-/* ---- Between two groups: what becomes of them is in mpi/coll/shape.c ---- */
+/* ---- Between two groups: what becomes of them is in mpi/coll/coll_shape.c ---- */
 
 /* The communicator of the root, then the members of the other group. */
 static xy_vcomm_t *rooted_vcomm(walker_t *w, walk_comm_t *comm, int32_t root)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/internal.h"
+#include "report/report_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "draw/draw.h"
-#include "report/internal.h"
+#include "report/report_internal.h"
 
 enum { LINES = 15 };
 #define SAME 0.005 /* of the run: such a difference is not named */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/internal.h"
+#include "report/report_internal.h"
 
 enum { BALANCE, COMMUNICATION, SCALABILITY, FACTORS, EXTRAPOLATED = 2 };
 

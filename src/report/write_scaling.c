@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "draw/draw.h"
-#include "report/internal.h"
+#include "report/report_internal.h"
 #include "report/scaling.h"
 
 enum { MARKS = 48, WIDTH = 620, HEIGHT = 320, LEFT = 66, RIGHT = 600, TOP = 40, BOTTOM = 270 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page of a trace: the timeline of src/trace, with the waits that the analysis finds. */
-#include "report/internal.h"
+#include "report/report_internal.h"
 #include "report/timeline.h"
 
 /* The colours of the report's own page. */

@@ -5,7 +5,7 @@
  * This is the header that other components include; each part is a chapter of its own:
  *
  *   threads.h   on which core the progress thread of a rank runs
- *   order.h     which of the threads that share a core is next
+ *   thread_order.h     which of the threads that share a core is next
  *
  * The runtime (src/mpi/nbc) and the simulator (src/sim) place threads once, when a job or a
  * simulated node is made, and keep one queue per core, which only that core touches. Policies of
@@ -14,7 +14,7 @@
 #ifndef XY_SCHED_SCHED_H
 #define XY_SCHED_SCHED_H
 
-#include "sched/order.h"
+#include "sched/thread_order.h"
 #include "sched/threads.h"
 
 #endif

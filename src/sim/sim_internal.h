@@ -146,7 +146,7 @@ void sim_assign_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
-/* split.c */
+/* sim_split.c */
 int sim_graph_height(const xy_graph_t *graph); /* the highest level of a tree; 0: it is none */
 /* The S of this node becomes the best for the computation; < 0: as long as t_comm. */
 xy_status_t sim_split_choose(xy_sim_t *sim, const xy_graph_t *graph, double compute);
@@ -179,7 +179,7 @@ void sim_instants_over(xy_sim_t *sim); /* ready operations without work are comp
 void sim_level_over(xy_sim_t *sim); /* model: begin the next level if this one has nothing left */
 int32_t sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
 
-/* ranks.c: the program of a rank. */
+/* sim_ranks.c: the program of a rank. */
 void sim_rank_begin(xy_sim_t *sim, int32_t rank);
 void sim_rank_in_start(xy_sim_t *sim, int32_t rank); /* something changed while it is in start */
 void sim_rank_computed(xy_sim_t *sim, int32_t unit);
@@ -205,7 +205,7 @@ bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op);
 void sim_task_release(xy_sim_t *sim);            /* direct: all is done */
 void sim_task_next(xy_sim_t *sim, int32_t unit); /* the unit has nothing to do */
 
-/* record.c: the trace. */
+/* sim_record.c: the trace. */
 xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);
 void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op);
 void sim_record_message(xy_sim_t *sim, const sim_message_t *message);

@@ -4,7 +4,7 @@
  *
  *   grid.c      blocks into tasks
  *   checks.c    tests of convergence as tasks
- *   shape.c     cells of a block, first values
+ *   stencil_shape.c     cells of a block, first values
  *   own.c       the user's own stencil (own.h)
  *   plain.c     the plain loop (plain_loop.inc: of a piece of a block)
  *   crew.c      threads that share a loop
@@ -77,7 +77,7 @@ xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t 
                                 const xy_task_ahead_t *ahead, xy_graph_t **graph_p,
                                 int32_t *most_p);
 
-/* ---- shape.c ---- */
+/* ---- stencil_shape.c ---- */
 
 /* The cells of a block, from s->cells or else from its bytes. */
 xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
@@ -171,13 +171,13 @@ stencil_plain_update_fn stencil_plain_update_double, stencil_plain_update_single
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */
 xy_status_t stencil_plain_foresee(xy_stencil_t *s, double until, xy_stencil_result_t *result);
 
-/* ---- load.c, study.c: from text, which is changed; `path` is for messages ---- */
+/* ---- block_load.c, study.c: from text, which is changed; `path` is for messages ---- */
 
 xy_status_t stencil_load_parse(char *text, const char *path, xy_stencil_t *s);
 xy_status_t stencil_study_parse(char *text, const char *path, const xy_stencil_run_t *base,
                                 xy_stencil_study_t *study_p);
 
-/* ---- run.c, study_write.c: words and ratios ---- */
+/* ---- stencil_run.c, study_write.c: words and ratios ---- */
 
 void stencil_format_blocks(const xy_stencil_t *s, char buffer[96]); /* "20x20" */
 /* makespan / compute bound; 0 when the tasks take no time. */

@@ -3,7 +3,7 @@
  * Tasks for programs: the functions of xylem.h over the graph and its engines.
  *
  *   tasks.c   data and tasks in the graph
- *   run.c     options, the platform, the engine, the result
+ *   tasks_run.c     options, the platform, the engine, the result
  *   run_gpu.c real time on GPUs: their kernels
  *   run_choose.c  real time: the policy behind a choice
  *   run_ranks.c   real time, with other ranks

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "trace/clock.h"
 #include "trace/format.h"
 #include "trace/recorder.h"
+#include "trace/trace_clock.h"
 
 struct xy_trace_row {
     uint8_t *at;       /* the next event goes here */

@@ -10,8 +10,8 @@
 
 #include "base/base.h"
 #include "trace/format.h"
-#include "trace/page.h"
 #include "trace/report.h"
+#include "trace/trace_page.h"
 
 typedef struct {
     FILE *file;

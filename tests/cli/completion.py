@@ -139,6 +139,10 @@ def expectations(tables, machines):
     yield "mpiexec -n 4 --check=leaks,se", {"--check=leaks,sends"}, True
     yield "mpiexec --progress-place bcast=numa,reduce=od", {"bcast=numa,reduce=odd-even"}, True
     yield "mpiexec --algorithm allreduce=ri", {"allreduce=ring"}, True
+    yield "xylem predict --algorithm recursive-d", {"recursive-doubling"}, True
+    yield "xylem explain coll -a bruc", {"bruck"}, True
+    yield "xylem calibrate --kernels dgemm,dtrt", {"dgemm,dtrtri"}, True
+    yield "xylem bench nbc --against openmpi,m", {"openmpi,mpich"}, True
     yield "mpirun -comm-c", {"-comm-cores"}, True
     yield "mpiexec -n 2 ./a : --env", {"--env", "--envall"}, True
     yield "mpiexec -n 2 ./a --env", set(), True

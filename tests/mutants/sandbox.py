@@ -2,7 +2,7 @@
 """Build and test a changed tree without touching the tree itself.
 
     sandbox = open_sandbox(build)
-    word, log = sandbox.attempt({"src/arith/grid.c": "new text"}, ["arith.grid"])
+    word, log = sandbox.attempt({"src/arith/rank_grid.c": "new text"}, ["arith.rank_grid"])
 
 `word` is killed (a test failed), survived, endless (the tests did not end in time, or took half of the memory),
 untested (a test is missing or was skipped), unreached (no program of the tests contains the change) or unbuilt.

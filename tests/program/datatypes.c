@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Type_vector(10, 1, 10, MPI_DOUBLE, &column);
     MPI_Type_commit(&column);
-    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_contiguous_c(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     MPI_Type_size(column, &bytes);
     if (rank == 0 && size > 1) {

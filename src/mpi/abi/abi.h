@@ -29,7 +29,7 @@
 #ifndef XY_MPI_ABI_ABI_H
 #define XY_MPI_ABI_ABI_H
 
-#include "mpi/abi/own.h"
+#include "mpi/abi/abi_own.h"
 
 /* A code that no function returns. */
 enum { ABI_INVALID = -1999999999 };

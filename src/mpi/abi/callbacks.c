@@ -238,7 +238,8 @@ static int extent(MPI_Datatype type, MPI_Aint *extent_p, void *state)
     return error_in(d->extent(datatype_out(type), extent_p, d->extra));
 }
 
-/* Subroutines of Fortran, which the installed library gives as they are; in fortran_callbacks.c. */
+/* Subroutines of Fortran, which the installed library gives as they are; in translated_callbacks.c.
+ */
 int abi_fortran_datarep(const void *site, const char *name, void *read, void *write, void *of_file,
                         const MPI_Aint *extra) __attribute__((visibility("hidden")));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions for Fortran whose arguments are not those of C, or that take functions of the program.
  */
-#include "mpi/abi/fortran.h"
+#include "mpi/abi/translated_fortran.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions and variables of MPICH's library that are not of MPI. */
-#include "mpi/abi/fortran.h"
+#include "mpi/abi/translated_fortran.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 

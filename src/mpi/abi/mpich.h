@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/abi/own.h"
+#include "mpi/abi/abi_own.h"
 
 #define ABI_MPICH 1
 

@@ -150,7 +150,7 @@ def capitals_file(functions, translate):
 def calls_file(functions, translate):
     cls = argument_class(translate)
     text = translate.ABOUT.format(what="The MPI functions for Fortran with the handles of another ABI.")
-    text += '#include "mpi/abi/fortran.h"\n\n#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
+    text += '#include "mpi/abi/translated_fortran.h"\n\n#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
     text += "#pragma GCC visibility push(default)\n\n"
     for f in functions:
         if not fortran.is_fortran(f) or f.name in BY_HAND:

@@ -9,10 +9,10 @@
  * run, so that no plan is chosen for a part that does not matter. The default is the reference:
  * trials of all plans together lose at most XMPI_ADAPT_LOSS.
  *
- *   run 1           the default; its calls and its matrix are counted: the *profile* (profile.c)
- *   later runs      the chooser is asked for all plans that were measured, and for those that
- * differ from the best of them in one thing; predicted times are the time of the default, changed
- * by formulas for what the plan changes (forecast.c)
+ *   run 1           the default; its calls and its matrix are counted: the *profile*
+ * (adapt_profile.c) later runs      the chooser is asked for all plans that were measured, and for
+ * those that differ from the best of them in one thing; predicted times are the time of the
+ * default, changed by formulas for what the plan changes (forecast.c)
  *
  * Decisions are made by the launcher, before there are ranks: all ranks of a job see the same plan.
  * In a job of several processes the head makes them, sends the plan with the job, and adds up the
@@ -30,7 +30,7 @@
 
 enum { XMPI_PLAN_PICKS = 4, XMPI_PLAN_WORD = XY_CHOOSE_WORD_MAX + 1, XMPI_PROFILE_CALLS = 16 };
 
-/* ---- Plans (plan.c) ---- */
+/* ---- Plans (adapt_plan.c) ---- */
 
 /* All 0: the default. */
 typedef struct {
@@ -46,7 +46,7 @@ bool mpi_plan_format(const mpi_plan_t *plan, char word[XMPI_PLAN_WORD]);
 /* False, in silence: it is none. */
 bool mpi_plan_parse(const char *word, mpi_plan_t *plan);
 
-/* ---- Profiles (profile.c) ---- */
+/* ---- Profiles (adapt_profile.c) ---- */
 
 /* The times of calls by several algorithms, each alone: the one that ran first. */
 typedef struct {

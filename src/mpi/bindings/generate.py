@@ -25,9 +25,11 @@ import sys
 import fortran
 
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*?)\)(?: = (\w+)| -> (.+))?$")
+PART = re.compile(r"^part (\w+ \w+)\((.*)\)$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
-FORMS = {"c", "I", "init", "access"}
+FORMS = {"c", "I", "init", "access", "object"}
+OBJECTS = {"MPI_Comm": "comm", "MPI_Win": "win", "MPI_File": "file"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -87,7 +89,7 @@ def read(path):
     """The functions in the order of the file."""
     functions, component, forms = {}, None, ()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
+        if not line or line.startswith("#") or PART.match(line):
             continue
         section, entry = SECTION.match(line), LINE.match(line)
         if section:
@@ -106,6 +108,18 @@ def read(path):
         if function.kind != "none":
             find_base(function, functions)
     return sorted(functions.values(), key=lambda f: f.name)
+
+
+def read_parts(path):
+    """{component: prototypes of the functions that several of its functions call}."""
+    parts, component = {}, None
+    for line in path.read_text(encoding="utf-8").splitlines():
+        section, part = SECTION.match(line), PART.match(line)
+        if section:
+            component = section.group(1)
+        elif part:
+            parts.setdefault(component, []).append(wrapped(part.group(1), part.group(2).split(", "), ");"))
+    return parts
 
 
 def find_base(function, functions):
@@ -169,10 +183,17 @@ FIRST = {"self": ["mpi_rank_t *self"], "fast": ["mpi_rank_t *self"],
          "own": ["const char *name", "const void *site"]}
 
 
+def is_object(function, parameter):
+    """impl_x gets the object of this handle."""
+    return "object" in function.forms and parameter.type in OBJECTS
+
+
 def impl_prototype(function, tail=");"):
     texts = FIRST.get(function.kind, [])[:]
     for p in function.parameters:
-        if p.name in function.vectors:
+        if is_object(function, p):
+            texts.append(f"mpi_{OBJECTS[p.type]}_t *{OBJECTS[p.type]}")
+        elif p.name in function.vectors:
             texts.append(f"coll_vector_t {p.name}")
         elif p.name in function.counts:
             texts.append(f"MPI_Count {p.name}")
@@ -200,11 +221,16 @@ def impl_call(function, head, address=HERE):
         return head + re.sub(r"\w+", lambda word: own.get(word.group(), word.group()), base.call) + ";"
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
-    arguments = ["self"] if base.kind in ("self", "fast") else []
+    before, arguments = "", ["self"] if base.kind in ("self", "fast") else []
     if base.kind == "own":
         arguments = [f'"MPI_{function.name}"', address]
     for a, own in zip(base.parameters, function.parameters):
-        if a.name in base.vectors:
+        if is_object(base, a): # a handle of none is refused here
+            kind = f"mpi_{OBJECTS[a.type]}"
+            before = f"    {kind}_t *object = {kind}_of({own.name});\n"
+            head += f"!object ? {kind}_refuse({own.name}) : "
+            arguments.append("object")
+        elif a.name in base.vectors:
             arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
         else:
             arguments.append(own.name)
@@ -212,7 +238,7 @@ def impl_call(function, head, address=HERE):
         arguments.append(function.parameters[-1].name if is_started else "NULL")
     if base.has_init_form:
         arguments.append("false" if is_plain(function) else "true")
-    return wrapped(head + base.impl, arguments or [""], ");")
+    return before + wrapped(head + base.impl, arguments or [""], ");")
 
 
 # How mpi_enter, mpi_enter_any and mpi_enter_local are called, and what they return.
@@ -232,8 +258,10 @@ def unsupported_call(function, site):
     return f"unsupported({site}, MPI_COMM_NULL)"
 
 
+# Parameters of the caller's that need not be given in any function.
+NEED_NOT_GIVE = {"argc", "argv", "sourceweights", "destweights"}
 # Pointers that may be NULL: to what the caller need not give or does not want.
-MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
+MAY_BE_NULL = {*NEED_NOT_GIVE, ("Info_get_string", "value"),
                ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name"),
                ("Session_init", "session"), # refused by the function itself, with its error handler
                # read at the root only
@@ -495,7 +523,7 @@ def access_definition(function):
 
 def accesses_file(functions):
     return (ABOUT.format(what="The work of the MPI functions that read and write files.")
-            + '#include "mpi/io/calls.h"\n#include "mpi/io/order.h"\n\n'
+            + '#include "mpi/io/calls.h"\n#include "mpi/io/io_order.h"\n\n'
             + "\n".join(access_definition(f) for f in functions if "access" in f.forms and f.base is f))
 
 
@@ -576,19 +604,21 @@ def unsupported_file(functions):
             + "\n".join(definition(f) for f in functions))
 
 
-def calls_header(component, functions):
+def calls_header(component, functions, parts):
     guard = f"XY_MPI_{component.upper()}_CALLS_H"
     shared = {f.base.name: f.base for f in functions if f.kind != "fast" and not f.base.call}
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'
+    if parts or any("object" in f.forms for f in functions):
+        needs += f'#include "mpi/{component}/{component}.h"\n'
     needs += '#include "mpi/runtime/runtime.h"\n'
     text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"
             " and leaving\n * the call. impl_x does MPI_X and the forms that share it: MPI_X_c (counts of"
             " either width),\n * MPI_Ix (request; NULL: block) and MPI_X_init (is_persistent: the request is"
             " to be started).\n * Written by src/mpi/bindings/generate.py from functions.def.\n"
             f" */\n#ifndef {guard}\n#define {guard}\n\n{needs}\n")
-    return text + "\n".join(impl_prototype(shared[name]) for name in sorted(shared)) + "\n\n#endif\n"
+    return text + "\n".join([*parts, *(impl_prototype(shared[name]) for name in sorted(shared))]) + "\n\n#endif\n"
 
 
 HEADER = SPDX + """/*
@@ -640,7 +670,8 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: generate.py DIRECTORY")
     out = pathlib.Path(arguments[0])
-    functions = read(pathlib.Path(__file__).with_name("functions.def"))
+    table = pathlib.Path(__file__).with_name("functions.def")
+    functions, parts = read(table), read_parts(table)
     write(out / "include/mpi_functions.h",
           header(functions, "MPI_", "XYLEM_MPI_FUNCTIONS_H", "The functions of MPI."))
     write(out / "include/mpi_profiling.h",
@@ -656,7 +687,7 @@ def main(arguments):
             write(sources[-1], unsupported_file(own))
         else:
             write(sources[-1], calls_file(component, own))
-            write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
+            write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own, parts.get(component, [])))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
     sources += write_fortran(out, functions) + write_table(out, functions)

@@ -230,7 +230,7 @@ struct mpi_coll {
     void *scheduled;     /* of the scheduled engine */
     /* [size]: the members' communicator objects, for reports; NULL: freed */
     _Atomic(mpi_comm_t *) *comms;
-    /* Persistent collectives that not all members have made a request for (persistent.c). */
+    /* Persistent collectives that not all members have made a request for (coll_persistent.c). */
     struct coll_persistent *persistent;
     /* Scheduled collectives that not all members have started. */
     _Atomic int open_schedules;

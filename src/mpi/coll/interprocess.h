@@ -45,7 +45,7 @@ typedef struct {
 typedef struct coll_interprocess {
     interprocess_layout_t layout; /* by process */
     int own;                      /* the part of this process */
-    int link; /* to the job of members of another one (p2p/link.h); 0: all are of this one */
+    int link; /* to the job of members of another one (p2p/peer_link.h); 0: all are of this one */
     /* The claims of the first member here about the last collectives, and the call site of a member
      * of another process in the one that is reported. */
     pthread_mutex_t lock;

@@ -20,8 +20,8 @@
  * on, so that a rank that has left, and computes, delays none. A slot keeps what members and other
  * groups say about the collective, so that a disagreement is found although ranks have left.
  *
- * These collectives are numbered apart from those that meet (direct.c): there, a group that has
- * finished number s knows that all have begun it; here it does not, and may be many collectives
+ * These collectives are numbered apart from those that meet (coll_direct.c): there, a group that
+ * has finished number s knows that all have begun it; here it does not, and may be many collectives
  * ahead of another group. Packets about a slot that is still in use wait in a list, which is short:
  * each group has at most STAR_SLOTS collectives in progress.
  *
@@ -208,7 +208,7 @@ bool coll_star_claim(const coll_local_t *local, int i, uint64_t *number_p, coll_
     return slot->claim.kind != NULL;
 }
 
-/* As in direct.c: the first sets what the collective is, the others must agree. */
+/* As in coll_direct.c: the first sets what the collective is, the others must agree. */
 static void note(coll_local_t *local, star_slot_t *slot, const coll_claim_t *claim, uint32_t mode)
 {
     const coll_claim_t *first = &slot->claim;

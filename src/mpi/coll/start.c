@@ -3,7 +3,7 @@
  * The start of nonblocking and persistent collectives: it numbers the call, picks the engine and
  * takes care of what the engines have in common: deferred starts, the yield to ranks of the same
  * core, the time that a rank computes between start and Wait. Blocking ones, which are always
- * direct, start in direct.c.
+ * direct, start in coll_direct.c.
  */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/interprocess.h"

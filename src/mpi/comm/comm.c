@@ -5,32 +5,20 @@
 
 #include <string.h>
 
-int impl_comm_size(MPI_Comm handle, int *size)
+int impl_comm_size(mpi_comm_t *comm, int *size)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     *size = comm->size;
     return MPI_SUCCESS;
 }
 
-int impl_comm_rank(MPI_Comm handle, int *rank)
+int impl_comm_rank(mpi_comm_t *comm, int *rank)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     *rank = comm->rank;
     return MPI_SUCCESS;
 }
 
-int impl_comm_remote_size(MPI_Comm handle, int *size)
+int impl_comm_remote_size(mpi_comm_t *comm, int *size)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     if (!comm->remote)
         return mpi_error(comm, MPI_ERR_COMM,
                          "%s is not an intercommunicator: it has no remote group",
@@ -39,12 +27,8 @@ int impl_comm_remote_size(MPI_Comm handle, int *size)
     return MPI_SUCCESS;
 }
 
-int impl_comm_test_inter(MPI_Comm handle, int *flag)
+int impl_comm_test_inter(mpi_comm_t *comm, int *flag)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     *flag = comm->remote != NULL;
     return MPI_SUCCESS;
 }
@@ -70,13 +54,10 @@ int impl_comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
     return MPI_SUCCESS;
 }
 
-int impl_comm_set_name(MPI_Comm handle, const char *name)
+int impl_comm_set_name(mpi_comm_t *comm, const char *name)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
     size_t length;
 
-    if (!comm)
-        return mpi_comm_refuse(handle);
     length = strnlen(name, sizeof comm->name - 1); /* longer names are cut, as the standard says */
     memcpy(comm->name, name, length);
     comm->name[length] = '\0';
@@ -97,14 +78,11 @@ int impl_comm_get_name(MPI_Comm handle, char *name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-int impl_comm_set_info(MPI_Comm handle, MPI_Info info)
+int impl_comm_set_info(mpi_comm_t *comm, MPI_Info info)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_info_t *copy;
     int code;
 
-    if (!comm)
-        return mpi_comm_refuse(handle);
     code = mpi_info_check(comm, info);
     if (code == MPI_SUCCESS)
         code = mpi_settings_apply(comm, mpi_info_of(info));
@@ -119,13 +97,10 @@ int impl_comm_set_info(MPI_Comm handle, MPI_Info info)
     return MPI_SUCCESS;
 }
 
-int impl_comm_get_info(MPI_Comm handle, MPI_Info *info)
+int impl_comm_get_info(mpi_comm_t *comm, MPI_Info *info)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_info_t *copy;
 
-    if (!comm)
-        return mpi_comm_refuse(handle);
     /* Keys that no part understands are ignored, and so not in use. */
     copy = mpi_info_copy(NULL);
     if (!copy || mpi_settings_tell(comm, copy) != XY_OK) {

@@ -114,8 +114,8 @@ static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
 }
 
 /* Start a nonblocking duplication, with or without hints; returns an MPI error code. */
-static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm,
-                MPI_Request *request_p)
+int part_comm_idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
+                   MPI_Comm *newcomm, MPI_Request *request_p)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     coll_call_t call = {
@@ -150,17 +150,6 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
     request->extra = made;
     request->release = finish;
     return MPI_SUCCESS;
-}
-
-int impl_comm_idup(mpi_rank_t *self, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-    return idup(self, comm, false, MPI_INFO_NULL, newcomm, request);
-}
-
-int impl_comm_idup_with_info(mpi_rank_t *self, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
-                             MPI_Request *request)
-{
-    return idup(self, comm, true, info, newcomm, request);
 }
 
 void mpi_comm_idup_set_place(MPI_Request handle, void *place, mpi_comm_give_fn *give)

@@ -2,7 +2,7 @@
 /*
  * Datatypes and the operations of reductions on them.
  *
- *   type.h         where the bytes of an element lie; packing and unpacking
+ *   type_object.h         where the bytes of an element lie; packing and unpacking
  *   type_cursor.h  run after run of these bytes
  *   type_device.h  the same in memory of GPUs
  *   signature.h    which elements it has: do sender and receiver mean the same?
@@ -20,8 +20,8 @@
 #include "mpi/datatype/op_device.h"
 #include "mpi/datatype/represent.h"
 #include "mpi/datatype/signature.h"
-#include "mpi/datatype/type.h"
 #include "mpi/datatype/type_cursor.h"
 #include "mpi/datatype/type_device.h"
+#include "mpi/datatype/type_object.h"
 
 #endif

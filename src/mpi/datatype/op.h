@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
-#include "mpi/datatype/type.h"
+#include "mpi/datatype/type_object.h"
 #include "mpi/object/object.h"
 
 typedef enum {

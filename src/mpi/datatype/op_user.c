@@ -9,7 +9,7 @@
 #include "mpi/runtime/runtime.h"
 
 /* Create an operation of the program; the program owns the handle. */
-static int create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute, MPI_Op *handle)
+int part_op_create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute, MPI_Op *handle)
 {
     mpi_op_t *op;
 
@@ -28,16 +28,6 @@ static int create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute,
     mpi_life_begin(&op->life, XMPI_LIFE_OP);
     *handle = (MPI_Op)(void *)op;
     return MPI_SUCCESS;
-}
-
-int impl_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
-{
-    return create(user_fn, NULL, commute, op);
-}
-
-int impl_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
-{
-    return create(NULL, user_fn, commute, op);
 }
 
 void mpi_op_set_through(MPI_Op handle, mpi_op_through_fn *through)

@@ -71,17 +71,18 @@ static int make(const mpi_contents_t *c, const MPI_Datatype *old, MPI_Datatype *
 
     switch (c->combiner) {
     case MPI_COMBINER_DUP:
-        return impl_type_contiguous(1, old[0], made);
+        return part_type_contiguous(false, 1, old[0], made);
     case MPI_COMBINER_CONTIGUOUS:
-        return impl_type_contiguous(i[0], old[0], made);
+        return part_type_contiguous(false, i[0], old[0], made);
     case MPI_COMBINER_VECTOR:
-        return impl_type_vector(i[0], i[1], i[2], old[0], made);
+        return part_type_vector(false, MPI_COMBINER_VECTOR, i[0], i[1], i[2], old[0], made);
     case MPI_COMBINER_HVECTOR:
-        return impl_type_create_hvector(i[0], i[1], c->an_aint[0], old[0], made);
+        return part_type_vector(false, MPI_COMBINER_HVECTOR, i[0], i[1], c->an_aint[0], old[0],
+                                made);
     case MPI_COMBINER_STRUCT:
         return impl_type_create_struct(i[0], i + 1, c->an_aint, old, made);
     case MPI_COMBINER_RESIZED:
-        return impl_type_create_resized(old[0], c->an_aint[0], c->an_aint[1], made);
+        return part_type_resized(false, old[0], c->an_aint[0], c->an_aint[1], made);
     default:
         return make_blocks(c, old[0], made);
     }
@@ -91,7 +92,7 @@ static mpi_type_t *resize_predefined(const mpi_type_t *type, mpi_type_size_fn fn
 {
     MPI_Datatype made;
 
-    if (impl_type_contiguous((int)fn(type, arg), MPI_BYTE, &made) != MPI_SUCCESS)
+    if (part_type_contiguous(false, (int)fn(type, arg), MPI_BYTE, &made) != MPI_SUCCESS)
         return NULL;
     return mpi_type_of(made);
 }
@@ -136,7 +137,7 @@ mpi_type_t *mpi_type_with_extent(const mpi_type_t *type, MPI_Aint extent)
 {
     MPI_Datatype made;
 
-    if (impl_type_create_resized(type->handle, 0, extent, &made) != MPI_SUCCESS)
+    if (part_type_resized(false, type->handle, 0, extent, &made) != MPI_SUCCESS)
         return NULL;
     return mpi_type_held(made);
 }

@@ -6,7 +6,7 @@
 #ifndef XY_MPI_DATATYPE_REPRESENT_H
 #define XY_MPI_DATATYPE_REPRESENT_H
 
-#include "mpi/datatype/type.h"
+#include "mpi/datatype/type_object.h"
 
 /* Bytes of a predefined type there; 0: it is not known. */
 typedef size_t (*mpi_type_size_fn)(const mpi_type_t *predefined, const void *arg);

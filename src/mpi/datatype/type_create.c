@@ -27,8 +27,8 @@ static void draft_vector(mpi_draft_t *draft, const mpi_type_t *old, int64_t coun
 }
 
 /* Make a contiguous datatype; returns an MPI error code. */
-static int make_contiguous(bool is_large, MPI_Count count, MPI_Datatype oldtype,
-                           MPI_Datatype *newtype)
+int part_type_contiguous(bool is_large, MPI_Count count, MPI_Datatype oldtype,
+                         MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
     int error = mpi_type_check_make(count, old, newtype);
@@ -43,19 +43,9 @@ static int make_contiguous(bool is_large, MPI_Count count, MPI_Datatype oldtype,
     return mpi_draft_finish(&draft, newtype);
 }
 
-int impl_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return make_contiguous(false, count, oldtype, newtype);
-}
-
-int impl_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return make_contiguous(true, count, oldtype, newtype);
-}
-
 /* The stride is in bytes for MPI_COMBINER_HVECTOR, in elements for MPI_COMBINER_VECTOR. */
-static int make_vector(bool is_large, int combiner, MPI_Count count, MPI_Count length,
-                       MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int part_type_vector(bool is_large, int combiner, MPI_Count count, MPI_Count length,
+                     MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
     int error = mpi_type_check_make(count, old, newtype);
@@ -81,33 +71,9 @@ static int make_vector(bool is_large, int combiner, MPI_Count count, MPI_Count l
     return mpi_draft_finish(&draft, newtype);
 }
 
-int impl_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
-                     MPI_Datatype *newtype)
-{
-    return make_vector(false, MPI_COMBINER_VECTOR, count, blocklength, stride, oldtype, newtype);
-}
-
-int impl_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-                       MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return make_vector(true, MPI_COMBINER_VECTOR, count, blocklength, stride, oldtype, newtype);
-}
-
-int impl_type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-                             MPI_Datatype *newtype)
-{
-    return make_vector(false, MPI_COMBINER_HVECTOR, count, blocklength, stride, oldtype, newtype);
-}
-
-int impl_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-                               MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return make_vector(true, MPI_COMBINER_HVECTOR, count, blocklength, stride, oldtype, newtype);
-}
-
 /* Make a datatype with other bounds; returns an MPI error code. */
-static int make_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
-                        MPI_Datatype *newtype)
+int part_type_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+                      MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
     int error = mpi_type_check_make(0, old, newtype);
@@ -122,18 +88,6 @@ static int make_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Ai
     draft_vector(&draft, old, 1, 1, 0);
     xy_extent_set(&draft.extent, lb, extent);
     return mpi_draft_finish(&draft, newtype);
-}
-
-int impl_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
-                             MPI_Datatype *newtype)
-{
-    return make_resized(false, oldtype, lb, extent, newtype);
-}
-
-int impl_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
-                               MPI_Datatype *newtype)
-{
-    return make_resized(true, oldtype, lb, extent, newtype);
 }
 
 int impl_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)

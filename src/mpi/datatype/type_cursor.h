@@ -16,7 +16,7 @@
 #ifndef XY_MPI_DATATYPE_TYPE_CURSOR_H
 #define XY_MPI_DATATYPE_TYPE_CURSOR_H
 
-#include "mpi/datatype/type.h"
+#include "mpi/datatype/type_object.h"
 
 typedef struct {
     const mpi_type_t *type;

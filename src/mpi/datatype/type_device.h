@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "mpi/datatype/type.h"
+#include "mpi/datatype/type_object.h"
 
 /* Is the first byte of the data in the memory of a device? */
 bool mpi_type_is_on_device(const void *buffer, const mpi_type_t *type);

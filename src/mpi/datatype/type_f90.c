@@ -113,19 +113,9 @@ static MPI_Datatype choose(int p, int r, bool is_complex)
     return MPI_DATATYPE_NULL;
 }
 
-static int create(int combiner, int p, int r, MPI_Datatype *newtype)
+int part_type_f90(int combiner, int p, int r, MPI_Datatype *newtype)
 {
     if (p == MPI_UNDEFINED && r == MPI_UNDEFINED)
         return mpi_error(NULL, MPI_ERR_ARG, "precision and range are both MPI_UNDEFINED");
     return give(combiner, p, r, choose(p, r, combiner == MPI_COMBINER_F90_COMPLEX), newtype);
-}
-
-int impl_type_create_f90_real(int p, int r, MPI_Datatype *newtype)
-{
-    return create(MPI_COMBINER_F90_REAL, p, r, newtype);
-}
-
-int impl_type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
-{
-    return create(MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }

@@ -10,15 +10,15 @@
  *   place.c     their names
  *   name.c      names that ranks publish for ports
  *   name_file.c the same in files, for other jobs
- *   join.c      MPI_Comm_join
+ *   dynamic_join.c      MPI_Comm_join
  *   soft.c      the numbers of processes that the info key "soft" allows
  *
  * Every rank has a number in the job: spawned ranks get the next ones, or those of ranks that have
  * ended. Reports, traces and the tags of output name ranks by it. The launcher makes the ranks
  * (mpi_spawner_t); here they get their world, and their worker begins them.
  *
- * Ranks of another job are ranks of this one with other numbers (p2p/link.h). All meetings are the
- * same: two leaders know each other's number in the job and an unused context. That makes a
+ * Ranks of another job are ranks of this one with other numbers (p2p/peer_link.h). All meetings are
+ * the same: two leaders know each other's number in the job and an unused context. That makes a
  * communicator of two, the bridge, and over it the two groups make their intercommunicator as
  * MPI_Intercomm_create does.
  */

@@ -393,8 +393,8 @@ static int meet(mpi_comm_t *comm, const char *name, MPI_Info info, int root, boo
     return code;
 }
 
-static int meet_handle(const char *name, MPI_Info info, int root, MPI_Comm handle, bool connects,
-                       MPI_Comm *newcomm)
+int part_comm_meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool connects,
+                   MPI_Comm *newcomm)
 {
     mpi_comm_t *comm, *made;
     int code = dynamic_check(handle, root, &comm);
@@ -409,16 +409,4 @@ static int meet_handle(const char *name, MPI_Info info, int root, MPI_Comm handl
 int dynamic_port_connect(mpi_comm_t *comm, const char *name, mpi_comm_t **made_p)
 {
     return meet(comm, name, MPI_INFO_NULL, 0, true, made_p);
-}
-
-int impl_comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
-                     MPI_Comm *newcomm)
-{
-    return meet_handle(port_name, info, root, comm, false, newcomm);
-}
-
-int impl_comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
-                      MPI_Comm *newcomm)
-{
-    return meet_handle(port_name, info, root, comm, true, newcomm);
 }

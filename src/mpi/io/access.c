@@ -11,10 +11,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "mpi/io/buffer.h"
 #include "mpi/io/descriptor.h"
+#include "mpi/io/io_buffer.h"
+#include "mpi/io/io_write.h"
 #include "mpi/io/map.h"
-#include "mpi/io/write.h"
 
 enum {
     LONG_RUN = 8 << 10, /* bytes of a run that is worth a system call of its own */
@@ -167,7 +167,7 @@ static bool has_short_runs(const io_view_t *view, int64_t first, int64_t end, si
     return run < LONG_RUN && bytes > run && (size_t)(end - first) / 64 < bytes;
 }
 
-/* Much data in long runs: see write.h. */
+/* Much data in long runs: see io_write.h. */
 static bool is_much(const io_access_t *a, size_t bytes)
 {
     return a->is_write && a->shared->is_memory && !a->is_direct && bytes >= IO_WORTH &&

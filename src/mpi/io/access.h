@@ -36,7 +36,7 @@ typedef struct io_shared {
     int workers;             /* how many of them; others use `fd`, too */
     atomic_int users;        /* workers that have made many calls */
     atomic_bool is_stale;    /* the time of the file: see map.h */
-    /* Data that writers change (write.h), in a line of its own: */
+    /* Data that writers change (io_write.h), in a line of its own: */
     char before[IO_LINES];
     atomic_bool is_busy; /* one of them is in the kernel with much data */
     char behind[IO_LINES];

@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "mpi/io/access.h"
-#include "mpi/io/buffer.h"
 #include "mpi/io/descriptor.h"
 #include "mpi/io/gather.h"
+#include "mpi/io/io_buffer.h"
+#include "mpi/io/io_write.h"
 #include "mpi/io/map.h"
-#include "mpi/io/write.h"
 #include "mpi/runtime/runtime.h"
 
 enum {
@@ -346,7 +346,7 @@ static void do_piece(void *arg, int64_t index)
 }
 
 /* Straight from and to the memory of the members; or through a mapping where another worker has the
- * lock of the file (write.h). */
+ * lock of the file (io_write.h). */
 static void do_filled(void *arg, int64_t index)
 {
     plan_t *p = arg;

@@ -20,7 +20,7 @@
 typedef struct io_own {
     int fd;   /* -1: none, or not yet */
     int uses; /* calls so far; not counted any more once it was tried */
-    /* For small writes (write.h): */
+    /* For small writes (io_write.h): */
     atomic_uint writes; /* so far; the others look at it */
     unsigned total;     /* of all workers, when this one looked */
     uint64_t least;     /* time of one, in ticks of xy_trace_clock; 0: not known */

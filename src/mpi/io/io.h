@@ -5,8 +5,8 @@
  *
  *   view.h     which bytes of the file a rank sees, and in which order
  *   access.h   one read or write: memory on the one side, a view on the other
- *   file.h     the object, its agreements and its errors
- *   pool.h     threads that read and write while ranks continue
+ *   io_file.h     the object, its agreements and its errors
+ *   io_pool.h     threads that read and write while ranks continue
  *
  * A file is one io_shared_t for the members in this process (the descriptor, the shared pointer)
  * and one mpi_file_t per member, which belongs to its rank: handle, view, individual pointer. A
@@ -34,7 +34,7 @@
 #ifndef XY_MPI_IO_IO_H
 #define XY_MPI_IO_IO_H
 
-#include "mpi/io/file.h"
+#include "mpi/io/io_file.h"
 
 extern const mpi_layer_t mpi_io_layer;
 

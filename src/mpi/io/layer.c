@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files' part of the runtime: mail from the threads that read and write. */
-#include "mpi/io/buffer.h"
 #include "mpi/io/io.h"
-#include "mpi/io/order.h"
-#include "mpi/io/pool.h"
-#include "mpi/io/represent.h"
+#include "mpi/io/io_buffer.h"
+#include "mpi/io/io_order.h"
+#include "mpi/io/io_pool.h"
+#include "mpi/io/io_represent.h"
 
 static void end(mpi_job_t *job)
 {

@@ -16,8 +16,8 @@
 #include "mpi/io/calls.h"
 #include "mpi/io/descriptor.h"
 #include "mpi/io/io.h"
+#include "mpi/io/io_represent.h"
 #include "mpi/io/map.h"
-#include "mpi/io/represent.h"
 #include "mpi/p2p/p2p.h"
 
 /* The request of a member, and its result. */

@@ -153,14 +153,11 @@ static int check_target(const seek_t *seek)
     return MPI_SUCCESS;
 }
 
-int impl_file_seek(MPI_File handle, MPI_Offset offset, int whence)
+int impl_file_seek(mpi_file_t *file, MPI_Offset offset, int whence)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     seek_t seek = {.file = file, .offset = offset, .whence = whence};
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
     error = check_whence(file, whence);
@@ -222,14 +219,11 @@ static int seek_spread(mpi_file_t *file, seek_t *seek)
     return error == MPI_SUCCESS ? io_agree_on(file, &word, "offset or whence") : error;
 }
 
-int impl_file_seek_shared(MPI_File handle, MPI_Offset offset, int whence)
+int impl_file_seek_shared(mpi_file_t *file, MPI_Offset offset, int whence)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     seek_t seek = {.file = file, .offset = offset, .whence = whence};
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     io_note(file);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
@@ -246,26 +240,19 @@ int impl_file_seek_shared(MPI_File handle, MPI_Offset offset, int whence)
     return error == MPI_SUCCESS ? check_target(&seek) : error;
 }
 
-int impl_file_get_position(MPI_File handle, MPI_Offset *offset)
+int impl_file_get_position(mpi_file_t *file, MPI_Offset *offset)
 {
-    mpi_file_t *file = mpi_file_of(handle);
-
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
     *offset = file->position;
     return MPI_SUCCESS;
 }
 
-int impl_file_get_position_shared(MPI_File handle, MPI_Offset *offset)
+int impl_file_get_position_shared(mpi_file_t *file, MPI_Offset *offset)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     int64_t at = 0;
     int code;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
     code = io_pointer_add(file, 0, &at);
@@ -273,13 +260,10 @@ int impl_file_get_position_shared(MPI_File handle, MPI_Offset *offset)
     return io_error_errno(file, code);
 }
 
-int impl_file_get_byte_offset(MPI_File handle, MPI_Offset offset, MPI_Offset *disp)
+int impl_file_get_byte_offset(mpi_file_t *file, MPI_Offset offset, MPI_Offset *disp)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     int64_t byte;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
     if (offset < 0 || __builtin_mul_overflow(offset, (int64_t)file->view->unit, &byte))

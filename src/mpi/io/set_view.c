@@ -5,7 +5,7 @@
 
 #include "mpi/io/calls.h"
 #include "mpi/io/io.h"
-#include "mpi/io/represent.h"
+#include "mpi/io/io_represent.h"
 
 static int check_type(mpi_file_t *file, MPI_Datatype handle, const char *what, mpi_type_t **type_p)
 {
@@ -66,16 +66,13 @@ static int make_view(mpi_file_t *file, MPI_Offset disp, MPI_Datatype etype, MPI_
     return why == NULL ? MPI_SUCCESS : mpi_error_raise(file->comm, error_class, why);
 }
 
-int impl_file_set_view(MPI_File handle, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+int impl_file_set_view(mpi_file_t *file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                        const char *datarep, MPI_Info info)
 {
-    mpi_file_t *file = mpi_file_of(handle);
     io_word_t word = {.error = 0};
     io_view_t *view;
     int error;
 
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     io_note(file);
     if (mpi_info_check(file->comm, info) != MPI_SUCCESS)
         return MPI_ERR_INFO;
@@ -100,13 +97,9 @@ int impl_file_set_view(MPI_File handle, MPI_Offset disp, MPI_Datatype etype, MPI
     return MPI_SUCCESS;
 }
 
-int impl_file_get_view(MPI_File handle, MPI_Offset *disp, MPI_Datatype *etype,
+int impl_file_get_view(mpi_file_t *file, MPI_Offset *disp, MPI_Datatype *etype,
                        MPI_Datatype *filetype, char *datarep)
 {
-    mpi_file_t *file = mpi_file_of(handle);
-
-    if (file == NULL)
-        return mpi_file_refuse(handle);
     *disp = file->view->disp;
     *etype = mpi_type_give(file->view->etype);
     *filetype = mpi_type_give(file->view->filetype);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/io/view.h"
 
-#include "mpi/io/represent.h"
+#include "mpi/io/io_represent.h"
 
 /* ---- What a filetype may be ---- */
 

@@ -22,7 +22,7 @@
 
 #include "mpi/datatype/datatype.h"
 
-typedef struct io_rep io_rep_t; /* represent.h */
+typedef struct io_rep io_rep_t; /* io_represent.h */
 
 #define IO_SMALL ((int64_t)1 << 40) /* with offsets and amounts below it nothing overflows */
 

@@ -182,7 +182,7 @@ void nbc_shape_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *wa
 /* The graph that progress threads would execute, of a call whose counts are known. */
 xy_status_t nbc_graph_make(const coll_call_t *call, const nbc_shape_t *shape, xy_graph_t **graph_p);
 
-/* ---- The model (model.c) ---- */
+/* ---- The model (nbc_model.c) ---- */
 
 void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way);
 void nbc_model_forget(nbc_comm_t *nbc);

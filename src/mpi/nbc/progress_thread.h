@@ -6,9 +6,9 @@
  * The places of threads, and the order of those on one core, may differ between communicators and
  * between collectives. Threads of the same place, order and priority are a family; it is made when
  * the first collective asks for it. The threads of a family on one worker share it in their order
- * (sched/order.h), the same tables that the simulated node uses: the one that ends its turn picks
- * the next. At most one of them is ready at any time, so that they take turns with ranks and other
- * families of the worker. A turn does all ready operations of its thread.
+ * (sched/thread_order.h), the same tables that the simulated node uses: the one that ends its turn
+ * picks the next. At most one of them is ready at any time, so that they take turns with ranks and
+ * other families of the worker. A turn does all ready operations of its thread.
  *
  * No thread polls forever: when no operation became ready during the polling time of an idle
  * worker, no thread has the turn, and the worker may sleep; the next ready operation starts a

@@ -527,12 +527,8 @@ int impl_comm_set_attr(MPI_Comm handle, int number, void *value)
     return mpi_attribute_set(comm, XMPI_ATTR_COMM, handle, &comm->attributes, number, value);
 }
 
-int impl_comm_get_attr(MPI_Comm handle, int number, void *value_p, int *flag)
+int impl_comm_get_attr(mpi_comm_t *comm, int number, void *value_p, int *flag)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     if (number >= MPI_TAG_UB && number <= MPI_LASTUSEDCODE)
         return predefined_get(comm, number, value_p, flag);
     return mpi_attribute_get(comm, XMPI_ATTR_COMM, comm->attributes, number, value_p, flag);

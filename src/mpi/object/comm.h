@@ -47,7 +47,7 @@ struct mpi_comm {
     mpi_group_t *remote; /* intercommunicator: the other group; NULL otherwise */
     mpi_coll_t *coll;    /* shared by the members */
     uint64_t coll_seq;   /* collectives this rank has started on it, */
-    uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
+    uint64_t apart;      /* how many of them do not meet (coll/coll_direct.c), */
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
     uint64_t persistent; /* persistent collectives this rank has made requests for */
     struct mpi_partitioned *partitioned; /* its partitioned sends, */

@@ -196,7 +196,7 @@ int impl_add_error_string(int code, const char *string)
 }
 
 /* A class with codes, or either with a text, cannot be removed. */
-static int remove_number(int number, bool is_class)
+int part_error_remove(int number, bool is_class)
 {
     mpi_code_t *added = find(number);
 
@@ -248,14 +248,4 @@ int impl_add_error_code(int errorclass, int *errorcode)
     if (errorclass == MPI_SUCCESS)
         return mpi_error(NULL, MPI_ERR_ARG, "MPI_SUCCESS can have no codes");
     return add(errorclass, errorcode);
-}
-
-int impl_remove_error_class(int errorclass)
-{
-    return remove_number(errorclass, true);
-}
-
-int impl_remove_error_code(int errorcode)
-{
-    return remove_number(errorcode, false);
 }

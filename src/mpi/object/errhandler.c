@@ -171,30 +171,18 @@ int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
-int impl_comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
+int impl_comm_set_errhandler(mpi_comm_t *comm, MPI_Errhandler errhandler)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     return mpi_errhandler_set(comm, XMPI_HANDLER_COMM, errhandler);
 }
 
-int impl_comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *errhandler)
+int impl_comm_get_errhandler(mpi_comm_t *comm, MPI_Errhandler *errhandler)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     return mpi_errhandler_get(comm, errhandler);
 }
 
-int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)
+int impl_comm_call_errhandler(mpi_comm_t *comm, int errorcode)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
     mpi_error_raise(comm, errorcode, "the program raised this error");
     return MPI_SUCCESS;
 }

@@ -182,7 +182,7 @@ int impl_group_free(MPI_Group *group)
 }
 
 /* Give the local or remote group of a communicator to the program. */
-static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
+int part_comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_group_t *found;
@@ -196,14 +196,4 @@ static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
     found = is_remote ? comm->remote : comm->group;
     mpi_group_hold(found, 1);
     return mpi_group_give(comm, found, group);
-}
-
-int impl_comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    return comm_group(comm, false, group);
-}
-
-int impl_comm_remote_group(MPI_Comm comm, MPI_Group *group)
-{
-    return comm_group(comm, true, group);
 }

@@ -31,7 +31,7 @@ static int give(MPI_Group of, int *ranks, int count, MPI_Group *newgroup)
     return code;
 }
 
-static int combine(MPI_Group group1, MPI_Group group2, xy_members_op_t op, MPI_Group *newgroup)
+int part_group_combine(MPI_Group group1, MPI_Group group2, xy_members_op_t op, MPI_Group *newgroup)
 {
     const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
     int *ranks, count = -1;
@@ -47,7 +47,7 @@ static int combine(MPI_Group group1, MPI_Group group2, xy_members_op_t op, MPI_G
 
 /* Select by rank: the listed members in the listed order, or all others in the group's order. The
  * ranks must be distinct members. */
-static int select_ranks(MPI_Group handle, int n, const int *list, bool is_incl, MPI_Group *newgroup)
+int part_group_select(MPI_Group handle, int n, const int *list, bool is_incl, MPI_Group *newgroup)
 {
     const mpi_group_t *group = mpi_group_of(handle);
     int *ranks, count = -1, bad = -1;
@@ -70,8 +70,7 @@ static int select_ranks(MPI_Group handle, int n, const int *list, bool is_incl, 
 }
 
 /* Make a group of the ranks in ranges, or of all others; MPI_ERR_RANK if a range is not inside. */
-static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
-                         MPI_Group *newgroup)
+int part_group_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl, MPI_Group *newgroup)
 {
     const mpi_group_t *group = mpi_group_of(handle);
     int *list, code, bad = -1, count;
@@ -86,7 +85,7 @@ static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
         return mpi_error_memory(NULL, "a group");
     count = xy_members_expand(group->size, n, ranges, list, &bad);
     if (count >= 0)
-        code = select_ranks(handle, count, list, is_incl, newgroup);
+        code = part_group_select(handle, count, list, is_incl, newgroup);
     else if (bad < 0)
         code = mpi_error(NULL, MPI_ERR_RANK, "the ranges name a rank twice");
     else
@@ -95,39 +94,4 @@ static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
                          ranges[bad][0], ranges[bad][1], ranges[bad][2], group->size);
     xy_free(list);
     return code;
-}
-
-int impl_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return combine(group1, group2, XY_MEMBERS_UNION, newgroup);
-}
-
-int impl_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return combine(group1, group2, XY_MEMBERS_INTERSECTION, newgroup);
-}
-
-int impl_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return combine(group1, group2, XY_MEMBERS_DIFFERENCE, newgroup);
-}
-
-int impl_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-    return select_ranks(group, n, ranks, true, newgroup);
-}
-
-int impl_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-    return select_ranks(group, n, ranks, false, newgroup);
-}
-
-int impl_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-    return select_ranges(group, n, ranges, true, newgroup);
-}
-
-int impl_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-    return select_ranges(group, n, ranges, false, newgroup);
 }

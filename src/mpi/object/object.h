@@ -7,7 +7,7 @@
  *   info.h settings.h      hints, and the settings of nonblocking collectives that they change
  *   attr.h                 values that the program attaches to objects
  *   group.h comm.h         groups, and communicator objects
- *   env.h status.h         what a rank has made besides, and the inside of MPI_Status
+ *   env.h mpi_status.h         what a rank has made besides, and the inside of MPI_Status
  *   made.h                 what it must free, where leaks are looked for
  *   handle.h               handles as Fortran has them
  *
@@ -28,8 +28,8 @@
 #include "mpi/object/info.h"
 #include "mpi/object/life.h"
 #include "mpi/object/made.h"
+#include "mpi/object/mpi_status.h"
 #include "mpi/object/settings.h"
-#include "mpi/object/status.h"
 
 extern const mpi_layer_t mpi_object_layer;
 

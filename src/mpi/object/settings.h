@@ -6,7 +6,7 @@
  *   xylem_progress           tasks, threads or none
  *   xylem_progress_place     where progress threads live: a place of sched/threads.h or auto, for
  *                            all collectives or COLLECTIVE=PLACE: "numa,scan=odd-even"
- *   xylem_progress_order     the same of sched/order.h: "bcast=priority"
+ *   xylem_progress_order     the same of sched/thread_order.h: "bcast=priority"
  *   xylem_progress_priority  0 to 20, for the order `priority`
  *   xylem_split              a number of levels, auto, adaptive or off
  *   xylem_algorithm          COLLECTIVE=ALGORITHM, several with commas:

@@ -6,7 +6,7 @@
  * rank. The automatic buffer has no end.
  */
 #include "mpi/p2p/bsend.h"
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 
 #include <limits.h>
 
@@ -365,8 +365,8 @@ int impl_comm_iflush_buffer(mpi_rank_t *self, MPI_Comm handle, MPI_Request *requ
 /* ---- Sends ------------------------------------------------------------------------------- */
 
 /* MPI_Bsend, or MPI_Ibsend if `handle` is not NULL; returns an MPI error code. */
-static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int dest,
-                 int tag, MPI_Comm comm, MPI_Request *handle)
+int part_bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int dest,
+               int tag, MPI_Comm comm, MPI_Request *handle)
 {
     mpi_request_t *request = NULL;
     mpi_transfer_t t;
@@ -387,16 +387,4 @@ static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Dataty
         mpi_request_free(request);
     }
     return error;
-}
-
-int impl_bsend(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-               int tag, MPI_Comm comm)
-{
-    return bsend(self, buf, count, type, dest, tag, comm, NULL);
-}
-
-int impl_ibsend(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return bsend(self, buf, count, type, dest, tag, comm, request);
 }

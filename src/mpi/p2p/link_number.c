@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/peer_link.h"
 
 typedef enum { TAKE, GIVE, DROP } what_t;
 

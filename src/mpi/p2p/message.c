@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "mpi/p2p/engine.h"
 #include "mpi/p2p/offload.h"
+#include "mpi/p2p/p2p_engine.h"
 #include "mpi/p2p/remote.h"
 
 _Static_assert((int)XY_MATCH_ANY_SOURCE == (int)MPI_ANY_SOURCE, "receives are matched as given");
@@ -104,7 +104,8 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
                                .bytes = bytes});
 }
 
-/* The rank may be parked for this message. In virtual time the engine tells (virtual/messages.c).
+/* The rank may be parked for this message. In virtual time the engine tells
+ * (virtual/virtual_messages.c).
  */
 static void account_received(const mpi_request_t *receive, const xy_envelope_t *envelope,
                              uint64_t bytes, const void *site)
@@ -578,7 +579,7 @@ static inline void receive(mpi_rank_t *self, mpi_request_t *request, bool offloa
         return;
     }
     xy_match_drop(&self->match, found);
-    request->entry.order = found->order; /* for wait.c */
+    request->entry.order = found->order; /* for request_wait.c */
     receive_message(self, request, (mpi_message_t *)found, offload);
 }
 

@@ -90,8 +90,8 @@ extern const mpi_completion_t mpi_completion_null_peer;
 /* `m`, which is in no queue, waits for the program's Mrecv. */
 void mpi_message_take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm);
 
-/* The functions without an engine, for one that does something before or after them (engine.h). A
- * send that is cancelled completes, whether or not it has been received. */
+/* The functions without an engine, for one that does something before or after them (p2p_engine.h).
+ * A send that is cancelled completes, whether or not it has been received. */
 bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                     mpi_request_t *request);
 void mpi_plain_receive(mpi_rank_t *self, mpi_request_t *request);

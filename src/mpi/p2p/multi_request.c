@@ -2,7 +2,7 @@
 #include "mpi/p2p/multi_request.h"
 
 #include "mpi/object/object.h"
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 #include "mpi/p2p/partitioned.h"
 
 static void messages_release(mpi_multi_messages_t *m)

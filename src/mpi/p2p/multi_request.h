@@ -31,7 +31,7 @@ typedef struct mpi_multi_request {
     mpi_comm_t *comm; /* for the messages: the program's, or `hidden` */
     mpi_comm_t hidden;
     char *copy;                     /* from mpi_buffer_take, goes back at the end; or NULL */
-    mpi_request_t *parts;           /* parts in flight, by next_part; for engines (engine.h) */
+    mpi_request_t *parts;           /* parts in flight, by next_part; for engines (p2p_engine.h) */
     mpi_multi_messages_t *messages; /* persistent; or NULL */
 } mpi_multi_request_t;
 

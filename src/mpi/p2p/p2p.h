@@ -10,7 +10,7 @@
  *   bsend.h          buffered sends
  *   remote.h         messages to and from other processes; quiet.h: their deadlocks
  *   polling.h        tests and probes without success, for reports
- *   engine.h         who moves messages in virtual time
+ *   p2p_engine.h         who moves messages in virtual time
  *   survive.h        failures of ranks, which a job survives; agreements
  *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
  *                    generated header
@@ -23,11 +23,11 @@
 #define XY_MPI_P2P_P2P_H
 
 #include "mpi/p2p/bsend.h"
-#include "mpi/p2p/engine.h"
-#include "mpi/p2p/link.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
+#include "mpi/p2p/p2p_engine.h"
 #include "mpi/p2p/partitioned.h"
+#include "mpi/p2p/peer_link.h"
 #include "mpi/p2p/polling.h"
 #include "mpi/p2p/remote.h"
 #include "mpi/p2p/request.h"

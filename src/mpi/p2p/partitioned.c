@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/object/object.h"
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 
 /* ---- Which partitions are missing ---- */
 

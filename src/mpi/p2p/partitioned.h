@@ -37,7 +37,7 @@ typedef struct mpi_partitioned {
     mpi_partitioned_head_t head;
     mpi_request_t *hello; /* the head, while it is under way */
     mpi_comm_t heads, data;
-    mpi_request_t *parts; /* under way, by next_part; for engines (engine.h) */
+    mpi_request_t *parts; /* under way, by next_part; for engines (p2p_engine.h) */
     int pending;          /* of this round: messages that are not over, and what may start some */
     int ready;            /* send: partitions that were marked */
     unsigned char *over;  /* [head.partitions]: marked ready, or arrived, in this round */

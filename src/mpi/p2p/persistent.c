@@ -46,9 +46,9 @@ static void start_receive(mpi_request_t *request)
 }
 
 /* Create a persistent request, inactive; returns an MPI error code. */
-static int init(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int peer,
-                int tag, MPI_Comm comm, mpi_request_kind_t kind, mpi_mode_t mode,
-                MPI_Request *handle)
+int part_request_init(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type,
+                      int peer, int tag, MPI_Comm comm, mpi_request_kind_t kind, mpi_mode_t mode,
+                      MPI_Request *handle)
 {
     bool receive = kind == XMPI_KIND_RECV;
     mpi_request_t *request;
@@ -87,7 +87,7 @@ static void start_named(mpi_request_t *request)
 }
 
 /* Start a persistent request; MPI_ERR_REQUEST if it is active or not persistent. */
-static int start(MPI_Request handle)
+int part_request_start(MPI_Request handle)
 {
     mpi_request_t *request;
 
@@ -108,50 +108,11 @@ static int start(MPI_Request handle)
     return MPI_SUCCESS;
 }
 
-int impl_start(MPI_Request *request)
-{
-    return start(*request);
-}
-
 int impl_startall(int count, MPI_Request requests[])
 {
     int error = MPI_SUCCESS;
 
     for (int i = 0; i < count && error == MPI_SUCCESS; i++)
-        error = start(requests[i]);
+        error = part_request_start(requests[i]);
     return error;
-}
-
-int impl_send_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                   int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_STANDARD,
-                request);
-}
-
-int impl_ssend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_SYNCHRONOUS,
-                request);
-}
-
-int impl_rsend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_READY, request);
-}
-
-int impl_bsend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
-                    int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_BUFFERED,
-                request);
-}
-
-int impl_recv_init(mpi_rank_t *self, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                   int tag, MPI_Comm comm, MPI_Request *request)
-{
-    return init(self, buf, count, type, source, tag, comm, XMPI_KIND_RECV, XMPI_MODE_STANDARD,
-                request);
 }

@@ -81,8 +81,8 @@ static mpi_message_t *find(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_
 }
 
 /* All four. flag: NULL waits; message: NULL leaves what was found where it is. */
-static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
-                 MPI_Message *message, MPI_Status *status)
+int part_probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
+               MPI_Message *message, MPI_Status *status)
 {
     xy_envelope_t envelope;
     mpi_message_t *m = NULL;
@@ -105,26 +105,4 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
     else if (message != NULL)
         *message = m ? take(self, m, object) : MPI_MESSAGE_NULL;
     return MPI_SUCCESS;
-}
-
-int impl_probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    return probe(self, source, tag, comm, NULL, NULL, status);
-}
-
-int impl_iprobe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    return probe(self, source, tag, comm, flag, NULL, status);
-}
-
-int impl_mprobe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, MPI_Message *message,
-                MPI_Status *status)
-{
-    return probe(self, source, tag, comm, NULL, message, status);
-}
-
-int impl_improbe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
-                 MPI_Message *message, MPI_Status *status)
-{
-    return probe(self, source, tag, comm, flag, message, status);
 }

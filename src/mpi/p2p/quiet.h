@@ -59,7 +59,7 @@ void mpi_quiet_call(void);
 /* A process is not reached any more. */
 void mpi_quiet_lost(int process, const char *why);
 
-/* network.c: a text that is longer than a message travels in several; only XMPI_QUIET_LINES has
+/* p2p_network.c: a text that is longer than a message travels in several; only XMPI_QUIET_LINES has
  * such texts. */
 void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *text);
 const mpi_traffic_t *mpi_network_traffic(void);

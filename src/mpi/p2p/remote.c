@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "mpi/p2p/engine.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/p2p/p2p_engine.h"
 #include "net/net.h"
 
 /* Pieces of messages that are packed: large enough for the network, small enough for caches. Two

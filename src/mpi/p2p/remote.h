@@ -22,9 +22,9 @@
  *   RELEASE              ->    DONE, if no receive has met it (EAGER); nothing otherwise
  *
  * Messages for a rank are letters in the mailbox of its worker, which alone touches the rank's
- * queues: letters of one process to a rank stay in order. Any thread may fetch letters (network.c).
- * A small message that the worker fetches itself, that has nothing before it in the mailbox and
- * meets a receive is copied there at once.
+ * queues: letters of one process to a rank stay in order. Any thread may fetch letters
+ * (p2p_network.c). A small message that the worker fetches itself, that has nothing before it in
+ * the mailbox and meets a receive is copied there at once.
  */
 #ifndef XY_MPI_P2P_REMOTE_H
 #define XY_MPI_P2P_REMOTE_H
@@ -51,7 +51,7 @@ typedef enum {
     REMOTE_GAVE,   /* ... given with its RTS */
     REMOTE_ERRAND, /* something to do for a layer above */
     REMOTE_MET,    /* a message with the receive that it has met */
-    REMOTE_SERVICE /* and above: not for ranks (network.c) */
+    REMOTE_SERVICE /* and above: not for ranks (p2p_network.c) */
 } remote_kind_t;
 
 enum {
@@ -173,7 +173,7 @@ void mpi_remote_take_left(void);
  * now; NULL: there is none, or too many come. Safe in a signal handler. */
 mpi_rank_t *mpi_remote_receiver(const void *address);
 
-/* ---- The network (network.c) ---- */
+/* ---- The network (p2p_network.c) ---- */
 
 /* `net` is the job's from now on, which idle workers and a thread drive. `is_hub`: to processes of
  * other jobs. On failure it stays the caller's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -59,7 +59,7 @@ struct mpi_request {
     void *extra; /* of the kind (collective, generalized), or of what it is part of */
     union {
         mpi_request_t *partner; /* receive: the send whose bytes a communication core copies */
-        void *engine;           /* started by another engine (engine.h) */
+        void *engine;           /* started by another engine (p2p_engine.h) */
         uint64_t given;         /* send to another process: bytes that have left (remote.h) */
     };
     mpi_request_t *next_free; /* in its pool; of a receive, in a mailbox (offload.c) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of a job that survives: how they are sent and received, and what ends a request. */
 #include "mpi/object/object.h"
-#include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p_engine.h"
 #include "mpi/p2p/polling.h"
 #include "mpi/p2p/remote.h"
 #include "mpi/p2p/survive.h"

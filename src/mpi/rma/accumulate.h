@@ -4,7 +4,7 @@
 #define XY_MPI_RMA_ACCUMULATE_H
 
 #include "mpi/rma/element.h"
-#include "mpi/rma/operation.h"
+#include "mpi/rma/rma_operation.h"
 
 /* All elements of the target, each as rma_update does it. `origin` is NULL with MPI_NO_OP, `result`
  * where what was there is not wanted; otherwise they have as many elements as the target, or more,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/rma/survive.h"
+#include "mpi/rma/rma_survive.h"
 #include "mpi/rma/sync.h"
 #include "net/net.h"
 

@@ -34,8 +34,8 @@
 #ifndef XY_MPI_RMA_FAR_H
 #define XY_MPI_RMA_FAR_H
 
-#include "mpi/rma/operation.h"
 #include "mpi/rma/rma.h"
+#include "mpi/rma/rma_operation.h"
 
 typedef enum {
     RMA_FAR_PUT,

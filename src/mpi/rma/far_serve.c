@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/rma/accumulate.h"
-#include "mpi/rma/survive.h"
+#include "mpi/rma/rma_survive.h"
 #include "mpi/rma/sync.h"
 
 /* One letter. */
@@ -18,7 +18,7 @@ typedef struct {
     const char *data;
 } letter_t;
 
-/* The cards of all may not be here yet (spread.c). */
+/* The cards of all may not be here yet (rma_spread.c). */
 static int world_of(const letter_t *l)
 {
     return mpi_comm_world_rank(l->win->comm, l->wire->origin);
@@ -290,7 +290,7 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter)
         size_t size;
 
         if (mpi_survives && !mpi_life_is(&l.win->life, XMPI_LIFE_WINDOW))
-            return; /* of a member that has failed, or was not told: survive.h */
+            return; /* of a member that has failed, or was not told: rma_survive.h */
         if (kind != RMA_FAR_SEVERAL)
             serve(&l, kind);
         else

@@ -77,12 +77,8 @@ xy_status_t rma_info_apply(mpi_win_t *win, const mpi_info_t *info)
     return XY_OK;
 }
 
-int impl_win_set_info(MPI_Win handle, MPI_Info info)
+int impl_win_set_info(mpi_win_t *win, MPI_Info info)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (mpi_info_check(win->comm, info) != MPI_SUCCESS)
         return MPI_ERR_INFO;
     if (rma_info_apply(win, mpi_info_of(info)) != XY_OK)
@@ -90,13 +86,10 @@ int impl_win_set_info(MPI_Win handle, MPI_Info info)
     return MPI_SUCCESS;
 }
 
-int impl_win_get_info(MPI_Win handle, MPI_Info *info_used)
+int impl_win_get_info(mpi_win_t *win, MPI_Info *info_used)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     mpi_info_t *copy;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (info_used == NULL)
         return mpi_error_null(win->comm, "info_used");
     copy = mpi_info_copy(NULL);

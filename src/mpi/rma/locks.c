@@ -17,7 +17,7 @@
  * have tickets.
  */
 #include "mpi/rma/calls.h"
-#include "mpi/rma/survive.h"
+#include "mpi/rma/rma_survive.h"
 #include "mpi/rma/sync.h"
 #include "mpi/virtual/virtual.h"
 
@@ -517,13 +517,10 @@ static int check_lock(mpi_win_t *win, int lock_type, int rank, int assert)
 }
 
 /* MPI_MODE_NOCHECK says that no other lock is in the way: then this one is free at once. */
-int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win handle)
+int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_lock(win, lock_type, rank, assert);
     if (error != MPI_SUCCESS || rank == MPI_PROC_NULL)
         return error;
@@ -541,13 +538,10 @@ int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win
     return MPI_SUCCESS;
 }
 
-int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
+int impl_win_unlock(mpi_rank_t *self, int rank, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     error = check_target(win, rank);
@@ -568,13 +562,10 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
     return rma_survive_check(win, rank);
 }
 
-int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
+int impl_win_lock_all(mpi_rank_t *self, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_locks(win);
     if (error == MPI_SUCCESS)
         error = check_lock_assert(win, assert);
@@ -587,12 +578,8 @@ int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
     return MPI_SUCCESS;
 }
 
-int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
+int impl_win_unlock_all(mpi_rank_t *self, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (win->access != RMA_ACCESS_LOCK_ALL)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no epoch of MPI_Win_lock_all is open; MPI_Win_lock_all comes first");
@@ -640,7 +627,7 @@ static void complete_far(mpi_win_t *win, int target, bool is_local)
 }
 
 /* Complete the operations on one target; returns an MPI error code. */
-static int flush(int rank, MPI_Win handle, bool is_local)
+int part_win_flush(int rank, MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
     int error;
@@ -660,7 +647,7 @@ static int flush(int rank, MPI_Win handle, bool is_local)
 }
 
 /* Complete the operations on all targets; returns an MPI error code. */
-static int flush_all(MPI_Win handle, bool is_local)
+int part_win_flush_all(MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
 
@@ -676,32 +663,8 @@ static int flush_all(MPI_Win handle, bool is_local)
     return rma_survive_check(win, RMA_EVERYWHERE);
 }
 
-int impl_win_flush(int rank, MPI_Win win)
+int impl_win_sync(mpi_win_t *win)
 {
-    return flush(rank, win, false);
-}
-
-int impl_win_flush_local(int rank, MPI_Win win)
-{
-    return flush(rank, win, true);
-}
-
-int impl_win_flush_all(MPI_Win win)
-{
-    return flush_all(win, false);
-}
-
-int impl_win_flush_local_all(MPI_Win win)
-{
-    return flush_all(win, true);
-}
-
-int impl_win_sync(MPI_Win handle)
-{
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     order();
     rma_look(win);
     return MPI_SUCCESS;

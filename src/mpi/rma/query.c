@@ -36,12 +36,8 @@ static int predefined_get(mpi_win_t *win, int number, void *value_p, int *flag)
     return MPI_SUCCESS;
 }
 
-int impl_win_get_attr(MPI_Win handle, int win_keyval, void *attribute_val, int *flag)
+int impl_win_get_attr(mpi_win_t *win, int win_keyval, void *attribute_val, int *flag)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL)
         return predefined_get(win, win_keyval, attribute_val, flag);
     return mpi_attribute_get(win->comm, XMPI_ATTR_WIN, win->attributes, win_keyval, attribute_val,
@@ -69,13 +65,10 @@ int impl_win_delete_attr(MPI_Win handle, int win_keyval)
 
 /* ---- Name, group ---- */
 
-int impl_win_set_name(MPI_Win handle, const char *win_name)
+int impl_win_set_name(mpi_win_t *win, const char *win_name)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     size_t length;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     length = strnlen(win_name, sizeof(win->name) - 1); /* longer names are cut */
     memcpy(win->name, win_name, length);
     win->name[length] = '\0';
@@ -95,42 +88,26 @@ int impl_win_get_name(MPI_Win handle, char *win_name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-int impl_win_get_group(MPI_Win handle, MPI_Group *group)
+int impl_win_get_group(mpi_win_t *win, MPI_Group *group)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     mpi_group_hold(win->comm->group, 1);
     return mpi_group_give(win->comm, win->comm->group, group);
 }
 
 /* ---- Error handlers ---- */
 
-int impl_win_set_errhandler(MPI_Win handle, MPI_Errhandler errhandler)
+int impl_win_set_errhandler(mpi_win_t *win, MPI_Errhandler errhandler)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     return mpi_errhandler_set(win->comm, XMPI_HANDLER_WIN, errhandler);
 }
 
-int impl_win_get_errhandler(MPI_Win handle, MPI_Errhandler *errhandler)
+int impl_win_get_errhandler(mpi_win_t *win, MPI_Errhandler *errhandler)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     return mpi_errhandler_get(win->comm, errhandler);
 }
 
-int impl_win_call_errhandler(MPI_Win handle, int errorcode)
+int impl_win_call_errhandler(mpi_win_t *win, int errorcode)
 {
-    mpi_win_t *win = mpi_win_of(handle);
-
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     mpi_error_raise(win->comm, errorcode, "the program raised this error");
     return MPI_SUCCESS;
 }
@@ -152,14 +129,11 @@ static const rma_place_t *find_place(const mpi_win_t *win, int rank)
     return &none;
 }
 
-int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+int impl_win_shared_query_c(mpi_win_t *win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                             void *baseptr)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     const rma_place_t *place;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (baseptr == NULL)
         return mpi_error_null(win->comm, "baseptr");
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
@@ -176,10 +150,10 @@ int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *
     return MPI_SUCCESS;
 }
 
-int impl_win_shared_query(MPI_Win handle, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+int impl_win_shared_query(mpi_win_t *win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint wide;
-    int error = impl_win_shared_query_c(handle, rank, size, &wide, baseptr);
+    int error = impl_win_shared_query_c(win, rank, size, &wide, baseptr);
 
     if (error == MPI_SUCCESS)
         *disp_unit = (int)wide;

@@ -97,8 +97,8 @@ typedef struct rma_waiter rma_waiter_t;     /* for a lock: locks.c */
 typedef struct rma_peer rma_peer_t;         /* far.h */
 typedef struct rma_answers rma_answers_t;   /* far.h */
 typedef struct rma_pending rma_pending_t;   /* far.h */
-typedef struct rma_holder rma_holder_t;     /* survive.h */
-typedef struct rma_question rma_question_t; /* survive.h */
+typedef struct rma_holder rma_holder_t;     /* rma_survive.h */
+typedef struct rma_question rma_question_t; /* rma_survive.h */
 
 /* How accumulates to one target keep out of each other's way: element.h. */
 typedef struct {
@@ -399,7 +399,7 @@ typedef struct {
  * and `shared`, whose reference it takes. Raises on `parent`. */
 int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared,
                 mpi_win_t **win_p);
-/* `is_whole`: none of its members has failed (survive.h). */
+/* `is_whole`: none of its members has failed (rma_survive.h). */
 void rma_win_destroy(mpi_win_t *win, bool is_whole);
 /* Make a window whose members are in several processes. Raises on `parent`. */
 int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **win_p);

@@ -79,14 +79,11 @@ static int check_fence(mpi_win_t *win, int assert)
 
 /* Also with MPI_MODE_NOPRECEDE: an operation that follows must not come before the target's fence.
  */
-int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
+int impl_win_fence(mpi_rank_t *self, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     coll_call_t call = {.kind = &coll_window_fence}; /* a barrier */
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_fence(win, assert);
     if (error != MPI_SUCCESS)
         return error;
@@ -210,13 +207,10 @@ static int begin_exposure(mpi_rank_t *self, mpi_win_t *win, mpi_group_t *group)
     return error;
 }
 
-int impl_win_post(mpi_rank_t *self, MPI_Group group, int assert, MPI_Win handle)
+int impl_win_post(mpi_rank_t *self, MPI_Group group, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     rma_note(win, MPI_UNDEFINED);
     error = check_post(win, group, assert);
     if (error == MPI_SUCCESS)
@@ -234,13 +228,10 @@ static int refuse_wait(mpi_win_t *win)
                      "no exposure epoch is open; MPI_Win_post comes first");
 }
 
-int impl_win_wait(mpi_rank_t *self, MPI_Win handle)
+int impl_win_wait(mpi_rank_t *self, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error = MPI_SUCCESS;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (win->posted == NULL)
         return refuse_wait(win);
     for (int i = 0; i < win->posted->size; i++) {
@@ -251,13 +242,10 @@ int impl_win_wait(mpi_rank_t *self, MPI_Win handle)
     return error;
 }
 
-int impl_win_test(mpi_rank_t *self, MPI_Win handle, int *flag)
+int impl_win_test(mpi_rank_t *self, mpi_win_t *win, int *flag)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (flag == NULL)
         return mpi_error_null(win->comm, "flag");
     if (win->posted == NULL)
@@ -304,13 +292,10 @@ static int begin_access(mpi_win_t *win, mpi_group_t *group)
 }
 
 /* Waits for the targets here, so that operations can be done at once. */
-int impl_win_start(mpi_rank_t *self, MPI_Group group, int assert, MPI_Win handle)
+int impl_win_start(mpi_rank_t *self, MPI_Group group, int assert, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     error = check_group(win, group, assert, MPI_MODE_NOCHECK);
     if (error == MPI_SUCCESS && win->access != RMA_ACCESS_NONE && win->access != RMA_ACCESS_FENCE)
         error = mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
@@ -325,13 +310,10 @@ int impl_win_start(mpi_rank_t *self, MPI_Group group, int assert, MPI_Win handle
     return error;
 }
 
-int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
+int impl_win_complete(mpi_rank_t *self, mpi_win_t *win)
 {
-    mpi_win_t *win = mpi_win_of(handle);
     int error = MPI_SUCCESS;
 
-    if (win == NULL)
-        return mpi_win_refuse(handle);
     if (win->access != RMA_ACCESS_START)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no access epoch of MPI_Win_start is open; MPI_Win_start comes first");

@@ -10,7 +10,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
-#include "mpi/rma/survive.h"
+#include "mpi/rma/rma_survive.h"
 
 enum { LINE = 64 };
 

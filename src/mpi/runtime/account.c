@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "mpi/runtime/account_internal.h"
-#include "mpi/runtime/clock.h"
+#include "mpi/runtime/job_clock.h"
 #include "trace/trace.h"
 
 uint32_t (*mpi_account_members)(const mpi_comm_t *comm);

@@ -26,7 +26,7 @@
  * gate.
  *
  * Messages of other processes are handled at the gate as well. Without communication cores the
- * thread of the network (p2p/network.c) is the helper of all workers.
+ * thread of the network (p2p/p2p_network.c) is the helper of all workers.
  */
 #ifndef XY_MPI_RUNTIME_GATE_H
 #define XY_MPI_RUNTIME_GATE_H

@@ -31,7 +31,8 @@
 #define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
 /* Contexts of communicators are below; each process makes them in a part of that of its own. */
 #define XMPI_CONTEXT_END XMPI_CONTEXT_PARTITIONED
-/* Communicators with ranks of another job have the upper half of the contexts: see p2p/link.h. */
+/* Communicators with ranks of another job have the upper half of the contexts: see p2p/peer_link.h.
+ */
 #define XMPI_CONTEXT_FOREIGN (XMPI_CONTEXT_END / 2)
 #define XMPI_CONTEXT_BITS    (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
 
@@ -95,7 +96,8 @@ static inline bool mpi_phase_is_running(mpi_rank_phase_t phase)
 /* Observers of a rank: bits of `observed` and `watched`. */
 typedef enum {
     XMPI_LOOK_RECORD = 1, /* a trace, a listener, an account, a monitor or --check */
-    XMPI_LOOK_LIVE = 2    /* someone outside, for a while (live.h); set and cleared by any thread */
+    XMPI_LOOK_LIVE =
+        2 /* someone outside, for a while (runtime_live.h); set and cleared by any thread */
 } mpi_look_t;
 
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
@@ -133,7 +135,7 @@ struct mpi_rank {
     struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
     struct mpi_account *account;   /* counts its time (account.h), or NULL */
-    struct mpi_live *live;         /* its current call, for observers (live.h), or NULL */
+    struct mpi_live *live;         /* its current call, for observers (runtime_live.h), or NULL */
     uint8_t watched;               /* of mpi_look_t: what it sends is looked at */
     double computed, carried;      /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
@@ -250,8 +252,8 @@ struct mpi_job {
     _Atomic int reach;        /* processes that may have a number: `processes`, or more */
     const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
     _Atomic(xy_net_t *) net;  /* to the others; NULL: there are none */
-    _Atomic(xy_net_t *) hub;  /* to processes of other jobs (p2p/link.h); NULL: there are none. In a
-                                 job of one process it is `net`, too */
+    _Atomic(xy_net_t *) hub;  /* to processes of other jobs (p2p/peer_link.h); NULL: there are none.
+                                 In a  job of one process it is `net`, too */
     const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
@@ -274,7 +276,7 @@ struct mpi_job {
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
     mpi_node_t node;
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
-    const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
+    const struct mpi_clock *clock; /* virtual time (job_clock.h); NULL: real time */
     _Atomic bool is_apart;         /* a clock, other processes or a named algorithm: collectives are
                                       not all direct */
     char *

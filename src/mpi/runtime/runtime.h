@@ -10,11 +10,11 @@
  *   thread.h              threads of ranks that call MPI
  *   copy_stream.h         copies past the caches
  *   device.h              memory of GPUs
- *   clock.h               the clock of a job in virtual time
+ *   job_clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    places of calls in the program; --trace; --monitor
  *   account.h             where the time goes; --report
  *   observe.h             events for tools
- *   live.h                what ranks do now, while someone outside looks
+ *   runtime_live.h                what ranks do now, while someone outside looks
  *   finding.h             mistakes of the program
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
@@ -28,19 +28,19 @@
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/call.h"
 #include "mpi/runtime/caller.h"
-#include "mpi/runtime/clock.h"
 #include "mpi/runtime/copy_stream.h"
 #include "mpi/runtime/device.h"
 #include "mpi/runtime/finding.h"
 #include "mpi/runtime/gate.h"
+#include "mpi/runtime/job_clock.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/line.h"
-#include "mpi/runtime/live.h"
 #include "mpi/runtime/monitor.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime_live.h"
 #include "mpi/runtime/thread.h"
 #include "mpi/runtime/trace.h"
 

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "mpi/runtime/account.h"
-#include "mpi/runtime/clock.h"
-#include "mpi/runtime/live.h"
+#include "mpi/runtime/job_clock.h"
 #include "mpi/runtime/observe.h"
+#include "mpi/runtime/runtime_live.h"
 #include "trace/trace.h"
 
 enum {

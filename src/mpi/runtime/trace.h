@@ -36,7 +36,7 @@ typedef struct {
 
 /* Record the workers of `job` from now on; before it runs, after mpi_job_create with is_traced. */
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
-/* In virtual time the clock of the job records calls instead (clock.h). */
+/* In virtual time the clock of the job records calls instead (job_clock.h). */
 void mpi_trace_virtual(mpi_job_t *job);
 /* The point-to-point messages to record: "all" (also NULL), "none", a size (those with at least so
  * many bytes), "ranks:LIST" (those from or to these ranks). Before mpi_trace_start. EUSAGE: none of

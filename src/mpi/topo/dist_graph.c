@@ -11,7 +11,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 #include "mpi/topo/topology.h"
 
 /* Allocate a distributed graph with room for its neighbours and weights; NULL without memory. */

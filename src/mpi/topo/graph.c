@@ -10,7 +10,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 #include "mpi/topo/topology.h"
 
 /* Hang the topology on the new communicator and give its handle. */
@@ -203,7 +203,7 @@ int impl_graph_get(MPI_Comm handle, int maxindex, int maxedges, int *index, int 
 }
 
 /* The neighbours of any rank: at most `most` are copied, their number is in *count_p. */
-static int graph_neighbors(MPI_Comm handle, int rank, int most, int *neighbors, int *count_p)
+int part_graph_neighbors(MPI_Comm handle, int rank, int most, int *neighbors, int *count_p)
 {
     int code = MPI_SUCCESS, first, count;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_GRAPH, &code);
@@ -244,14 +244,4 @@ int impl_graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
                       int reorder, MPI_Comm *comm_graph)
 {
     return graph_create(comm_old, nnodes, index, edges, reorder != 0, comm_graph);
-}
-
-int impl_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-    return graph_neighbors(comm, rank, 0, NULL, nneighbors);
-}
-
-int impl_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
-{
-    return graph_neighbors(comm, rank, maxneighbors, neighbors, NULL);
 }

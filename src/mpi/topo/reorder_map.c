@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mpi/object/object.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 
 /* An order, and what it is the order for. */
 typedef struct {

@@ -9,7 +9,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 
 /* In front of what a member tells: its entries, then its topology. */
 typedef struct {

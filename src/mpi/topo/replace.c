@@ -5,7 +5,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/topo/reorder_comm.h"
 #include "xylem_mpi.h"
 
 static xy_status_t take_counted(const mpi_comm_t *comm, int r, const int *index, xy_vec_t *entries)

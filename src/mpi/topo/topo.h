@@ -4,7 +4,7 @@
  *
  *   topology.h   who is whose neighbour in a communicator
  *   neighbor.h   collectives between neighbours, made of messages
- *   reorder.h    ranks renumbered so that partners are near each other
+ *   reorder_comm.h    ranks renumbered so that partners are near each other
  *
  * A topology never changes; the communicators of one rank that were duplicated from one another
  * share it. Reordering is a collective call, made where a topology is created with `reorder`.
@@ -12,9 +12,9 @@
 #ifndef XY_MPI_TOPO_TOPO_H
 #define XY_MPI_TOPO_TOPO_H
 
-#include "mpi/topo/neighbor.h" /* neighbourhood collectives */
-#include "mpi/topo/reorder.h"  /* ranks numbered so that partners are near each other */
-#include "mpi/topo/topology.h" /* neighbours */
+#include "mpi/topo/neighbor.h"     /* neighbourhood collectives */
+#include "mpi/topo/reorder_comm.h" /* ranks numbered so that partners are near each other */
+#include "mpi/topo/topology.h"     /* neighbours */
 
 extern const mpi_layer_t mpi_topo_layer;
 

@@ -3,7 +3,7 @@
  * Collectives in virtual time: the simulated job has the algorithm and its messages, data.c the
  * data. All are compared as they arrive, so that members that disagree are found at once. What
  * makes a communicator (an agreement) takes as long as an allreduce of eight bytes.
- * What becomes of those between two groups is in coll/shape.c.
+ * What becomes of those between two groups is in coll/coll_shape.c.
  */
 #include "mpi/virtual/data.h"
 

@@ -4,8 +4,8 @@
 #define XY_MPI_VIRTUAL_PRIVATE_H
 
 #include "mpi/coll/coll.h"
-#include "mpi/virtual/code.h"
 #include "mpi/virtual/virtual.h"
+#include "mpi/virtual/virtual_code.h"
 
 typedef struct {
     double ahead;          /* seconds that its code took, and that the job has not been told of */
@@ -49,7 +49,7 @@ xy_status_t virtual_times_read(const char *path, int size, int most);
 /* Seconds that the code of the rank took before the call that it makes now. */
 double virtual_times_before(int rank, const char *name);
 
-/* ---- Messages (messages.c) ---- */
+/* ---- Messages (virtual_messages.c) ---- */
 
 extern const struct mpi_p2p_engine virtual_messages;
 /* No rank can continue, and reports come: requests are complete in the job, although the rank that

@@ -9,16 +9,16 @@
  *   driver: xy_vjob_run -> run(p): ready the fiber of p, park     (drive.c)
  *   rank p: ... xy_vjob_wait is false: ready the driver, park
  *
- * The rest of the library uses it through three tables: the clock of the job (runtime/clock.h), the
- * engine of messages (p2p/engine.h) and that of collectives (coll.h).
+ * The rest of the library uses it through three tables: the clock of the job (runtime/job_clock.h),
+ * the engine of messages (p2p/p2p_engine.h) and that of collectives (coll.h).
  *
  *   drive.c     the driver, turns, the clock, what code costs
- *   messages.c  point to point: requests, data, probes
+ *   virtual_messages.c  point to point: requests, data, probes
  *   colls.c     collectives and agreements; data.h their data
- *   remote.c    one-sided: when accesses to the memory of others are complete
- *   kernels.c   functions whose time is known
+ *   virtual_remote.c    one-sided: when accesses to the memory of others are complete
+ *   virtual_kernels.c   functions whose time is known
  *   times.c     the times of a run that was traced
- *   report.c    what the run took
+ *   virtual_report.c    what the run took
  */
 #ifndef XY_MPI_VIRTUAL_VIRTUAL_H
 #define XY_MPI_VIRTUAL_VIRTUAL_H

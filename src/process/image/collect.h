@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choosing the libraries of an image. Between known_libraries.c, collect_libraries.c,
- * symbol_uses.c, preload.c and plugin.c. */
+ * symbol_uses.c, preload.c and image_plugin.c. */
 #ifndef XY_PROCESS_IMAGE_COLLECT_H
 #define XY_PROCESS_IMAGE_COLLECT_H
 

@@ -208,7 +208,7 @@ bool process_library_is_tool(const char *path);
 /* Is a library private to the processes of a program: linked to it, or loaded with a plug-in? */
 bool process_library_is_module(const process_program_t *program, const char *name);
 
-/* Plug-ins (plugin.c). Does one use symbols of the program? */
+/* Plug-ins (image_plugin.c). Does one use symbols of the program? */
 bool process_plugin_uses_program(const process_program_t *program, const char *path);
 /* Load one, with the private libraries it needs; it stays loaded. *plugin_p is NULL where it is
  * shared by the rule for libraries. Calls must not overlap. */

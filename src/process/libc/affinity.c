@@ -105,9 +105,7 @@ void process_affinity_answer(pid_t id, size_t size, void *set)
 /* The C library's function. The one below would record the set as one that the process asks for. */
 static int set_plainly(pid_t id, size_t size, const cpu_set_t *set)
 {
-    static XY_NEXT(int, next, (pid_t, size_t, const cpu_set_t *));
-
-    return XY_CALL_NEXT(next, "sched_setaffinity")(id, size, set);
+    return XY_NEXT(sched_setaffinity)(id, size, set);
 }
 
 void process_affinity_apply(const process_t *process)
@@ -127,8 +125,7 @@ XY_INTERPOSE int sched_setaffinity(pid_t id, size_t size, const cpu_set_t *set)
 
 XY_INTERPOSE int sched_getaffinity(pid_t id, size_t size, cpu_set_t *set)
 {
-    static XY_NEXT(int, next, (pid_t, size_t, cpu_set_t *));
-    int result = XY_CALL_NEXT(next, "sched_getaffinity")(id, size, set);
+    int result = XY_NEXT(sched_getaffinity)(id, size, set);
 
     if (result == 0)
         process_affinity_answer(id, size, set);
@@ -142,17 +139,14 @@ static bool is_main_thread(const process_t *process, pthread_t thread)
 
 XY_INTERPOSE int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
-    static XY_NEXT(int, next, (pthread_t, size_t, const cpu_set_t *));
-
     if (!is_main_thread(process_self, thread))
-        return XY_CALL_NEXT(next, "pthread_setaffinity_np")(thread, size, set);
+        return XY_NEXT(pthread_setaffinity_np)(thread, size, set);
     return record(process_self, set, size);
 }
 
 XY_INTERPOSE int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 {
-    static XY_NEXT(int, next, (pthread_t, size_t, cpu_set_t *));
-    int code = XY_CALL_NEXT(next, "pthread_getaffinity_np")(thread, size, set);
+    int code = XY_NEXT(pthread_getaffinity_np)(thread, size, set);
 
     if (code == 0 && is_main_thread(process_self, thread))
         answer(process_self, set, size);

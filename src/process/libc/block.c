@@ -245,14 +245,13 @@ static bool is_limited(const wait_t *w)
 /* It waits no longer in real time than in its own. */
 static void pause_in_real_time(wait_t *w)
 {
-    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
     const struct timespec pause = {0, REAL_PAUSE};
 
     if (!w->is_outside || (is_limited(w) && w->looks * (1e-9 * REAL_PAUSE) >= w->seconds))
         return;
     if (w->looks < INT_MAX)
         w->looks++;
-    XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
+    XY_NEXT(nanosleep)(&pause, NULL);
 }
 
 /* How long until the next look: short at first, and then a small part of what has passed. What is
@@ -365,11 +364,10 @@ long process_block_call(long number, const long arguments[6])
 
 void process_yield(void)
 {
-    static XY_NEXT(int, next, (void));
     process_t *process = process_self;
 
     if (!can_give_way(process)) {
-        XY_CALL_NEXT(next, "sched_yield")();
+        XY_NEXT(sched_yield)();
         return;
     }
     begin_to_give_way(process);
@@ -382,11 +380,10 @@ void process_yield(void)
 
 static void sleep_in_place(double seconds)
 {
-    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
     double whole = floor(seconds);
     struct timespec pause = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (seconds - whole))};
 
-    XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
+    XY_NEXT(nanosleep)(&pause, NULL);
 }
 
 void process_sleep(double seconds)

@@ -8,7 +8,7 @@
  *   {
  *       ...
  *       if (!XY_MAY_PARK())
- *           return XY_CALL_NEXT(next, "flock")(fd, operation);
+ *           return XY_NEXT(flock)(fd, operation);
  *       return (int)process_block_call(SYS_flock, XY_ARGUMENTS(fd, operation));
  */
 #ifndef XY_PROCESS_LIBC_BLOCK_H

@@ -28,12 +28,8 @@ XY_INTERPOSE int posix_spawn(pid_t *pid, const char *path,
                              const posix_spawnattr_t *attributes, char *const arguments[],
                              char *const environment[])
 {
-    static XY_NEXT(int, next,
-                   (pid_t *, const char *, const posix_spawn_file_actions_t *,
-                    const posix_spawnattr_t *, char *const[], char *const[]));
-
-    return XY_CALL_NEXT(next, "posix_spawn")(pid, path, actions, attributes, arguments,
-                                             process_environment_for(environment));
+    return XY_NEXT(posix_spawn)(pid, path, actions, attributes, arguments,
+                                process_environment_for(environment));
 }
 
 XY_INTERPOSE int posix_spawnp(pid_t *pid, const char *file,
@@ -41,14 +37,10 @@ XY_INTERPOSE int posix_spawnp(pid_t *pid, const char *file,
                               const posix_spawnattr_t *attributes, char *const arguments[],
                               char *const environment[])
 {
-    static XY_NEXT(int, next,
-                   (pid_t *, const char *, const posix_spawn_file_actions_t *,
-                    const posix_spawnattr_t *, char *const[], char *const[]));
     char path[PROCESS_PATH_SIZE];
 
-    return XY_CALL_NEXT(next, "posix_spawnp")(pid, process_path_find(file, path), actions,
-                                              attributes, arguments,
-                                              process_environment_for(environment));
+    return XY_NEXT(posix_spawnp)(pid, process_path_find(file, path), actions, attributes, arguments,
+                                 process_environment_for(environment));
 }
 
 static int start_shell(const char *command, const posix_spawn_file_actions_t *actions, pid_t *pid)
@@ -64,12 +56,11 @@ static int start_shell(const char *command, const posix_spawn_file_actions_t *ac
 /* The status of a child that has ended already, or what another thread waits for. */
 static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage, bool may_park)
 {
-    static XY_NEXT(pid_t, next, (pid_t, int *, int, struct rusage *));
     pid_t ended;
 
     if (!may_park)
-        return XY_CALL_NEXT(next, "wait4")(pid, status, options, usage);
-    ended = XY_CALL_NEXT(next, "wait4")(pid, status, options | WNOHANG, usage);
+        return XY_NEXT(wait4)(pid, status, options, usage);
+    ended = XY_NEXT(wait4)(pid, status, options | WNOHANG, usage);
     if (ended != 0)
         return ended;
     if ((options & WNOHANG) == 0)
@@ -101,10 +92,8 @@ XY_INTERPOSE pid_t wait4(pid_t pid, int *status, int options, struct rusage *usa
 
 XY_INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-    static XY_NEXT(int, next, (idtype_t, id_t, siginfo_t *, int));
-
     if ((options & WNOHANG) != 0 || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "waitid")(type, id, info, options);
+        return XY_NEXT(waitid)(type, id, info, options);
     return (int)process_block_call(SYS_waitid,
                                    XY_ARGUMENTS(type, (long)id, (long)info, options, 0));
 }
@@ -121,13 +110,12 @@ static int wait_to_end(pid_t pid, bool may_park)
 
 XY_INTERPOSE int system(const char *command)
 {
-    static XY_NEXT(int, next, (const char *));
     bool may_park = XY_MAY_PARK();
     pid_t pid;
     int code;
 
     if (process_self == NULL || command == NULL)
-        return XY_CALL_NEXT(next, "system")(command);
+        return XY_NEXT(system)(command);
     process_streams_flush(process_self);
     code = start_shell(command, NULL, &pid);
     if (code != 0) {
@@ -213,11 +201,10 @@ static FILE *open_pipe(const char *command, bool is_read, pipe_end_t *pipe)
 
 XY_INTERPOSE FILE *popen(const char *command, const char *mode)
 {
-    static XY_NEXT(FILE *, next, (const char *, const char *));
     pipe_end_t *pipe;
 
     if (process_self == NULL)
-        return XY_CALL_NEXT(next, "popen")(command, mode);
+        return XY_NEXT(popen)(command, mode);
     if (mode[0] != 'r' && mode[0] != 'w') {
         errno = EINVAL;
         return NULL;
@@ -236,12 +223,11 @@ XY_INTERPOSE FILE *popen(const char *command, const char *mode)
 
 XY_INTERPOSE int pclose(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
     bool may_park = XY_MAY_PARK();
     pid_t pid = forget(file);
 
     if (pid == 0)
-        return XY_CALL_NEXT(next, "pclose")(file);
+        return XY_NEXT(pclose)(file);
     fclose(file);
     return wait_to_end(pid, may_park);
 }

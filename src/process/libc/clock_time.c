@@ -84,29 +84,23 @@ void process_clock_gettime(clockid_t clock, struct timespec *time)
 
 XY_INTERPOSE int clock_gettime(clockid_t clock, struct timespec *time)
 {
-    static XY_NEXT(int, next, (clockid_t, struct timespec *));
-
     if (clock > CLOCK_TAI || !IS_VIRTUAL()) /* there are no clocks beyond */
-        return XY_CALL_NEXT(next, "clock_gettime")(clock, time);
+        return XY_NEXT(clock_gettime)(clock, time);
     return read_clock(clock, time);
 }
 
 XY_INTERPOSE int timespec_get(struct timespec *time, int base)
 {
-    static XY_NEXT(int, next, (struct timespec *, int));
-
     if (base != TIME_UTC || !IS_VIRTUAL())
-        return XY_CALL_NEXT(next, "timespec_get")(time, base);
+        return XY_NEXT(timespec_get)(time, base);
     read_clock(CLOCK_REALTIME, time);
     return base;
 }
 
 XY_INTERPOSE int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
-    static XY_NEXT(int, next, (struct timeval *, void *));
-
     if (!IS_VIRTUAL())
-        return XY_CALL_NEXT(next, "gettimeofday")(time, zone);
+        return XY_NEXT(gettimeofday)(time, zone);
     *time = to_timeval(now(), PROCESS_VIRTUAL_EPOCH);
     if (zone != NULL)
         *(struct timezone *)zone = (struct timezone){0, 0};
@@ -115,11 +109,10 @@ XY_INTERPOSE int gettimeofday(struct timeval *restrict time, void *restrict zone
 
 XY_INTERPOSE time_t time(time_t *time_p)
 {
-    static XY_NEXT(time_t, next, (time_t *));
     time_t seconds;
 
     if (!IS_VIRTUAL())
-        return XY_CALL_NEXT(next, "time")(time_p);
+        return XY_NEXT(time)(time_p);
     seconds = PROCESS_VIRTUAL_EPOCH + (time_t)floor(now());
     if (time_p != NULL)
         *time_p = seconds;
@@ -128,20 +121,17 @@ XY_INTERPOSE time_t time(time_t *time_p)
 
 XY_INTERPOSE clock_t clock(void)
 {
-    static XY_NEXT(clock_t, next, (void));
-
     if (!IS_VIRTUAL())
-        return XY_CALL_NEXT(next, "clock")();
+        return XY_NEXT(clock)();
     return (clock_t)(now() * CLOCKS_PER_SEC);
 }
 
 XY_INTERPOSE clock_t times(struct tms *t)
 {
-    static XY_NEXT(clock_t, next, (struct tms *));
     clock_t ticks;
 
     if (!IS_VIRTUAL())
-        return XY_CALL_NEXT(next, "times")(t);
+        return XY_NEXT(times)(t);
     ticks = (clock_t)(now() * (double)sysconf(_SC_CLK_TCK));
     if (t != NULL)
         *t = (struct tms){.tms_utime = ticks};
@@ -151,8 +141,7 @@ XY_INTERPOSE clock_t times(struct tms *t)
 /* Memory and faults are those of the host; its time is the process's. */
 XY_INTERPOSE int getrusage(__rusage_who_t who, struct rusage *usage)
 {
-    static XY_NEXT(int, next, (__rusage_who_t, struct rusage *));
-    int code = XY_CALL_NEXT(next, "getrusage")(who, usage);
+    int code = XY_NEXT(getrusage)(who, usage);
 
     if (code != 0 || who == RUSAGE_CHILDREN || !IS_VIRTUAL())
         return code;

@@ -162,7 +162,6 @@ XY_INTERPOSE void psignal(int number, const char *s)
 XY_INTERPOSE void __assert_fail(const char *assertion, const char *file, unsigned line,
                                 const char *function)
 {
-    static XY_NEXT(void, next, (const char *, const char *, unsigned, const char *));
     process_t *process = process_self;
 
     if (process != NULL) {
@@ -171,14 +170,13 @@ XY_INTERPOSE void __assert_fail(const char *assertion, const char *file, unsigne
         process_streams_flush(process);
         abort();
     }
-    XY_CALL_NEXT(next, "__assert_fail")(assertion, file, line, function);
+    XY_NEXT(__assert_fail)(assertion, file, line, function);
     __builtin_unreachable();
 }
 
 XY_INTERPOSE void __assert_perror_fail(int code, const char *file, unsigned line,
                                        const char *function)
 {
-    static XY_NEXT(void, next, (int, const char *, unsigned, const char *));
     process_t *process = process_self;
     char text[128];
 
@@ -188,6 +186,6 @@ XY_INTERPOSE void __assert_perror_fail(int code, const char *file, unsigned line
         process_streams_flush(process);
         abort();
     }
-    XY_CALL_NEXT(next, "__assert_perror_fail")(code, file, line, function);
+    XY_NEXT(__assert_perror_fail)(code, file, line, function);
     __builtin_unreachable();
 }

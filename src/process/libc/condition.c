@@ -107,57 +107,51 @@ static bool is_valid(const struct timespec *deadline)
 
 XY_INTERPOSE int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    static XY_NEXT(int, next, (pthread_cond_t *, pthread_mutex_t *));
     wait_t w = {.condition = condition};
 
     if (!XY_MAY_PARK() || !wait_elsewhere(&w, mutex))
-        return XY_CALL_NEXT(next, "pthread_cond_wait")(condition, mutex);
+        return XY_NEXT(pthread_cond_wait)(condition, mutex);
     return w.code;
 }
 
 XY_INTERPOSE int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                         const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *));
     wait_t w = {.condition = condition, .deadline = deadline};
 
     if (!is_valid(deadline) || !XY_MAY_PARK() || !wait_elsewhere(&w, mutex))
-        return XY_CALL_NEXT(next, "pthread_cond_timedwait")(condition, mutex, deadline);
+        return XY_NEXT(pthread_cond_timedwait)(condition, mutex, deadline);
     return w.code;
 }
 
 XY_INTERPOSE int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                         clockid_t clock, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next,
-                   (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *));
     wait_t w = {
         .condition = condition, .is_clock_given = true, .clock = clock, .deadline = deadline};
 
     if (!is_valid(deadline) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) ||
         !XY_MAY_PARK() || !wait_elsewhere(&w, mutex))
-        return XY_CALL_NEXT(next, "pthread_cond_clockwait")(condition, mutex, clock, deadline);
+        return XY_NEXT(pthread_cond_clockwait)(condition, mutex, clock, deadline);
     return w.code;
 }
 
 /* The C library's cnd_t and mtx_t are those of POSIX threads. */
 XY_INTERPOSE int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
-    static XY_NEXT(int, next, (cnd_t *, mtx_t *));
     wait_t w = {.condition = (pthread_cond_t *)condition};
 
     if (!XY_MAY_PARK() || !wait_elsewhere(&w, (pthread_mutex_t *)mutex))
-        return XY_CALL_NEXT(next, "cnd_wait")(condition, mutex);
+        return XY_NEXT(cnd_wait)(condition, mutex);
     return w.code == 0 ? thrd_success : thrd_error;
 }
 
 XY_INTERPOSE int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (cnd_t *, mtx_t *, const struct timespec *));
     wait_t w = {.condition = (pthread_cond_t *)condition, .deadline = deadline};
 
     if (!is_valid(deadline) || !XY_MAY_PARK() || !wait_elsewhere(&w, (pthread_mutex_t *)mutex))
-        return XY_CALL_NEXT(next, "cnd_timedwait")(condition, mutex, deadline);
+        return XY_NEXT(cnd_timedwait)(condition, mutex, deadline);
     return w.code == 0 ? thrd_success : w.code == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
 
@@ -177,11 +171,10 @@ static void meet_there(void *arg)
 
 XY_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    static XY_NEXT(int, next, (pthread_barrier_t *));
     barrier_t b = {.barrier = barrier};
 
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_barrier_wait")(barrier);
+        return XY_NEXT(pthread_barrier_wait)(barrier);
     process_block_run(meet_there, &b);
     return b.code;
 }
@@ -201,23 +194,19 @@ typedef struct {
  * the first. */
 static void join_there(void *arg)
 {
-    static XY_NEXT(int, timed, (pthread_t, void **, clockid_t, const struct timespec *));
-    static XY_NEXT(int, plain, (pthread_t, void **));
     join_t *j = arg;
 
     if (j->is_timed)
-        j->code =
-            XY_CALL_NEXT(timed, "pthread_clockjoin_np")(j->thread, j->value, j->clock, j->deadline);
+        j->code = XY_NEXT(pthread_clockjoin_np)(j->thread, j->value, j->clock, j->deadline);
     else
-        j->code = XY_CALL_NEXT(plain, "pthread_join")(j->thread, j->value);
+        j->code = XY_NEXT(pthread_join)(j->thread, j->value);
 }
 
 static bool is_joined(void *arg)
 {
-    static XY_NEXT(int, next, (pthread_t, void **));
     join_t *j = arg;
 
-    j->code = XY_CALL_NEXT(next, "pthread_tryjoin_np")(j->thread, j->value);
+    j->code = XY_NEXT(pthread_tryjoin_np)(j->thread, j->value);
     return j->code != EBUSY;
 }
 
@@ -233,11 +222,10 @@ static int join_until(join_t *j)
 
 XY_INTERPOSE int pthread_join(pthread_t thread, void **value)
 {
-    static XY_NEXT(int, next, (pthread_t, void **));
     join_t j = {.thread = thread, .value = value};
 
     if (!XY_MAY_JOIN())
-        return XY_CALL_NEXT(next, "pthread_join")(thread, value);
+        return XY_NEXT(pthread_join)(thread, value);
     process_block_run(join_there, &j);
     return j.code;
 }
@@ -245,19 +233,17 @@ XY_INTERPOSE int pthread_join(pthread_t thread, void **value)
 XY_INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
                                       const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_t, void **, clockid_t, const struct timespec *));
     join_t j = {
         .thread = thread, .value = value, .is_timed = true, .clock = clock, .deadline = deadline};
 
     if (!XY_MAY_JOIN())
-        return XY_CALL_NEXT(next, "pthread_clockjoin_np")(thread, value, clock, deadline);
+        return XY_NEXT(pthread_clockjoin_np)(thread, value, clock, deadline);
     return join_until(&j);
 }
 
 XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
                                       const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_t, void **, const struct timespec *));
     join_t j = {.thread = thread,
                 .value = value,
                 .is_timed = true,
@@ -265,14 +251,13 @@ XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
                 .deadline = deadline};
 
     if (!XY_MAY_JOIN())
-        return XY_CALL_NEXT(next, "pthread_timedjoin_np")(thread, value, deadline);
+        return XY_NEXT(pthread_timedjoin_np)(thread, value, deadline);
     return join_until(&j);
 }
 
 XY_INTERPOSE int pthread_tryjoin_np(pthread_t thread, void **value)
 {
-    static XY_NEXT(int, next, (pthread_t, void **));
-    int code = XY_CALL_NEXT(next, "pthread_tryjoin_np")(thread, value);
+    int code = XY_NEXT(pthread_tryjoin_np)(thread, value);
 
     if (code == EBUSY && XY_MAY_JOIN())
         process_yield();
@@ -282,12 +267,11 @@ XY_INTERPOSE int pthread_tryjoin_np(pthread_t thread, void **value)
 /* The C11 function of a thread returns an int where the other returns a pointer. */
 XY_INTERPOSE int thrd_join(thrd_t thread, int *result)
 {
-    static XY_NEXT(int, next, (thrd_t, int *));
     void *value = NULL;
     join_t j = {.thread = thread, .value = &value};
 
     if (!XY_MAY_JOIN())
-        return XY_CALL_NEXT(next, "thrd_join")(thread, result);
+        return XY_NEXT(thrd_join)(thread, result);
     process_block_run(join_there, &j);
     if (result != NULL)
         *result = (int)(intptr_t)value;

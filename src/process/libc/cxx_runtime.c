@@ -32,9 +32,7 @@ void process_prepare_cxx(void)
 /* std::ios_base::sync_with_stdio(bool) */
 XY_INTERPOSE bool _ZNSt8ios_base15sync_with_stdioEb(bool is_synchronised)
 {
-    static XY_NEXT(bool, next, (bool));
-
     if (process_self != NULL)
         return true;
-    return XY_CALL_NEXT(next, "_ZNSt8ios_base15sync_with_stdioEb")(is_synchronised);
+    return XY_NEXT(_ZNSt8ios_base15sync_with_stdioEb)(is_synchronised);
 }

@@ -70,8 +70,7 @@ void process_descriptor_await_input(int fd)
 
 XY_INTERPOSE int close(int fd)
 {
-    static XY_NEXT(int, next, (int));
-    int code = XY_CALL_NEXT(next, "close")(fd);
+    int code = XY_NEXT(close)(fd);
 
     process_descriptor_forget(fd);
     return code;
@@ -79,8 +78,7 @@ XY_INTERPOSE int close(int fd)
 
 XY_INTERPOSE int dup2(int from, int to)
 {
-    static XY_NEXT(int, next, (int, int));
-    int code = XY_CALL_NEXT(next, "dup2")(from, to);
+    int code = XY_NEXT(dup2)(from, to);
 
     process_descriptor_forget(to);
     return code;
@@ -88,8 +86,7 @@ XY_INTERPOSE int dup2(int from, int to)
 
 XY_INTERPOSE int dup3(int from, int to, int flags)
 {
-    static XY_NEXT(int, next, (int, int, int));
-    int code = XY_CALL_NEXT(next, "dup3")(from, to, flags);
+    int code = XY_NEXT(dup3)(from, to, flags);
 
     process_descriptor_forget(to);
     return code;
@@ -103,8 +100,7 @@ static void forget_from(unsigned first, unsigned last)
 
 XY_INTERPOSE int close_range(unsigned first, unsigned last, int flags)
 {
-    static XY_NEXT(int, next, (unsigned, unsigned, int));
-    int code = XY_CALL_NEXT(next, "close_range")(first, last, flags);
+    int code = XY_NEXT(close_range)(first, last, flags);
 
     forget_from(first, last);
     return code;
@@ -112,8 +108,6 @@ XY_INTERPOSE int close_range(unsigned first, unsigned last, int flags)
 
 XY_INTERPOSE void closefrom(int first)
 {
-    static XY_NEXT(void, next, (int));
-
-    XY_CALL_NEXT(next, "closefrom")(first);
+    XY_NEXT(closefrom)(first);
     forget_from(first > 0 ? (unsigned)first : 0, REMEMBERED);
 }

@@ -32,9 +32,7 @@ static _Thread_local bool is_apart; /* it has one of its own */
 
 static int plain_fchdir(int fd)
 {
-    static XY_NEXT(int, next, (int));
-
-    return XY_CALL_NEXT(next, "fchdir")(fd);
+    return XY_NEXT(fchdir)(fd);
 }
 
 static bool become_apart(void)
@@ -188,11 +186,10 @@ XY_INTERPOSE int fchdir(int fd)
 
 XY_INTERPOSE int chdir(const char *path)
 {
-    static XY_NEXT(int, next, (const char *));
     int fd, result, code;
 
     if (!is_own())
-        return XY_CALL_NEXT(next, "chdir")(path);
+        return XY_NEXT(chdir)(path);
     fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -1;

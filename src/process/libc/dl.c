@@ -2,9 +2,9 @@
 /*
  * dlopen, dlsym and dlvsym in a process. The dynamic linker does not know of images: a process that
  * asks for its own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT), for a library that is private
- * to it or for a plug-in that is (image/plugin.c) is answered here. All other questions go to the C
- * library, which looks at the address they come from: the functions jump there instead of calling
- * it.
+ * to it or for a plug-in that is (image/image_plugin.c) is answered here. All other questions go to
+ * the C library, which looks at the address they come from: the functions jump there instead of
+ * calling it.
  *
  * What dlopen returns for something private is the address of its process_program_t; for a library
  * that is linked to the program, that of its process_module_t.
@@ -686,18 +686,15 @@ static bool is_private(const process_t *process, const void *handle)
 /* A plug-in stays until the process ends, when its destructors run. */
 XY_INTERPOSE int dlclose(void *handle)
 {
-    static XY_NEXT(int, next, (void *));
-
-    return is_private(process_self, handle) ? 0 : XY_CALL_NEXT(next, "dlclose")(handle);
+    return is_private(process_self, handle) ? 0 : XY_NEXT(dlclose)(handle);
 }
 
 XY_INTERPOSE char *dlerror(void)
 {
-    static XY_NEXT(char *, next, (void));
     process_t *process = process_self;
 
     if (process == NULL || process->dl_error == NULL)
-        return XY_CALL_NEXT(next, "dlerror")();
+        return XY_NEXT(dlerror)();
     xy_free(process->dl_error_read);
     process->dl_error_read = process->dl_error;
     process->dl_error = NULL;
@@ -714,8 +711,6 @@ __attribute__((constructor)) static void find_dlerror(void)
 /* Questions about a plug-in are answered for the process that it runs in. */
 XY_INTERPOSE int dlinfo(void *handle, int request, void *result)
 {
-    static XY_NEXT(int, next, (void *, int, void *));
-
-    return XY_CALL_NEXT(next, "dlinfo")(
-        is_private(process_self, handle) ? program_handle() : handle, request, result);
+    return XY_NEXT(dlinfo)(is_private(process_self, handle) ? program_handle() : handle, request,
+                           result);
 }

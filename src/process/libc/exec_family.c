@@ -46,9 +46,7 @@ static int refuse(const char *function, const char *path)
 
 static int plain_execve(const char *path, char *const arguments[], char *const environment[])
 {
-    static XY_NEXT(int, next, (const char *, char *const[], char *const[]));
-
-    return XY_CALL_NEXT(next, "execve")(path, arguments, process_environment_for(environment));
+    return XY_NEXT(execve)(path, arguments, process_environment_for(environment));
 }
 
 XY_INTERPOSE int execve(const char *path, char *const arguments[], char *const environment[])
@@ -58,22 +56,18 @@ XY_INTERPOSE int execve(const char *path, char *const arguments[], char *const e
 
 XY_INTERPOSE int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    static XY_NEXT(int, next, (int, char *const[], char *const[]));
-
     if (refuse("fexecve", "a descriptor") != 0)
         return -1;
-    return XY_CALL_NEXT(next, "fexecve")(fd, arguments, process_environment_for(environment));
+    return XY_NEXT(fexecve)(fd, arguments, process_environment_for(environment));
 }
 
 XY_INTERPOSE int execveat(int directory, const char *path, char *const arguments[],
                           char *const environment[], int flags)
 {
-    static XY_NEXT(int, next, (int, const char *, char *const[], char *const[], int));
-
     if (refuse("execveat", path) != 0)
         return -1;
-    return XY_CALL_NEXT(next, "execveat")(directory, path, arguments,
-                                          process_environment_for(environment), flags);
+    return XY_NEXT(execveat)(directory, path, arguments, process_environment_for(environment),
+                             flags);
 }
 
 XY_INTERPOSE int execv(const char *path, char *const arguments[])
@@ -84,11 +78,10 @@ XY_INTERPOSE int execv(const char *path, char *const arguments[])
 /* The C library's runs a script without a first line with the shell. */
 static int search_and_exec(const char *file, char *const arguments[], char *const environment[])
 {
-    static XY_NEXT(int, next, (const char *, char *const[], char *const[]));
     char path[PROCESS_PATH_SIZE];
 
-    return XY_CALL_NEXT(next, "execvpe")(process_path_find(file, path), arguments,
-                                         process_environment_for(environment));
+    return XY_NEXT(execvpe)(process_path_find(file, path), arguments,
+                            process_environment_for(environment));
 }
 
 XY_INTERPOSE int execvpe(const char *file, char *const arguments[], char *const environment[])
@@ -177,9 +170,7 @@ XY_INTERPOSE int execle(const char *path, const char *first, ...)
 /* daemon ends the process that calls it. */
 XY_INTERPOSE int daemon(int keeps_directory, int keeps_streams)
 {
-    static XY_NEXT(int, next, (int, int));
-
     if (refuse("daemon", "the background") != 0)
         return -1;
-    return XY_CALL_NEXT(next, "daemon")(keeps_directory, keeps_streams);
+    return XY_NEXT(daemon)(keeps_directory, keeps_streams);
 }

@@ -15,33 +15,28 @@
  * would start again while others are counted in it. What processes do it does not see (debug.c). */
 XY_INTERPOSE void __monstartup(unsigned long low, unsigned long high)
 {
-    static XY_NEXT(void, next, (unsigned long, unsigned long));
-
     if (process_self == NULL)
-        XY_CALL_NEXT(next, "__monstartup")(low, high);
+        XY_NEXT(__monstartup)(low, high);
 }
 
 XY_INTERPOSE void exit(int code)
 {
-    static XY_NEXT(void, next, (int));
-
     /* A child made by fork is a process of its own. */
     if (process_self != NULL && getpid() == process_pid)
         process_exit(process_self, code);
     if (process_self != NULL)
         process_streams_flush(process_self);
-    XY_CALL_NEXT(next, "exit")(code);
+    XY_NEXT(exit)(code);
     __builtin_unreachable();
 }
 
 XY_INTERPOSE void _exit(int code)
 {
-    static XY_NEXT(void, next, (int));
     process_t *process = process_self;
 
     if (process != NULL && getpid() == process_pid)
         process_end(process, code);
-    XY_CALL_NEXT(next, "_exit")(code);
+    XY_NEXT(_exit)(code);
     __builtin_unreachable();
 }
 
@@ -52,14 +47,13 @@ XY_INTERPOSE void _Exit(int code)
 
 XY_INTERPOSE void quick_exit(int code)
 {
-    static XY_NEXT(void, next, (int));
     process_t *process = process_self;
 
     if (process != NULL) {
         process_run_atexit(process, 1u << PROCESS_ATEXIT_QUICK, NULL, code);
         process_exit_now(process, code);
     }
-    XY_CALL_NEXT(next, "quick_exit")(code);
+    XY_NEXT(quick_exit)(code);
     __builtin_unreachable();
 }
 
@@ -67,21 +61,17 @@ XY_INTERPOSE void quick_exit(int code)
  * and objects on the stack of main are not visited. */
 XY_INTERPOSE void pthread_exit(void *value)
 {
-    static XY_NEXT(void, next, (void *));
-
     if (process_is_main())
         process_threads_end(process_self, 0, true);
-    XY_CALL_NEXT(next, "pthread_exit")(value);
+    XY_NEXT(pthread_exit)(value);
     __builtin_unreachable();
 }
 
 XY_INTERPOSE void thrd_exit(int value)
 {
-    static XY_NEXT(void, next, (int));
-
     if (process_is_main())
         process_threads_end(process_self, 0, true);
-    XY_CALL_NEXT(next, "thrd_exit")(value);
+    XY_NEXT(thrd_exit)(value);
     __builtin_unreachable();
 }
 
@@ -105,51 +95,45 @@ static bool is_of_image(const void *dso)
 
 XY_INTERPOSE int __cxa_atexit(void (*function)(void *), void *argument, void *dso)
 {
-    static XY_NEXT(int, next, (void (*)(void *), void *, void *));
     process_t *process = process_self;
 
     if (process == NULL || !is_of_image(dso))
-        return XY_CALL_NEXT(next, "__cxa_atexit")(function, argument, dso);
+        return XY_NEXT(__cxa_atexit)(function, argument, dso);
     return add(process, PROCESS_ATEXIT_CXA, (void *)function, argument, dso);
 }
 
 XY_INTERPOSE int on_exit(void (*function)(int, void *), void *argument)
 {
-    static XY_NEXT(int, next, (void (*)(int, void *), void *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "on_exit")(function, argument);
+        return XY_NEXT(on_exit)(function, argument);
     return add(process, PROCESS_ATEXIT_ON_EXIT, (void *)function, argument, NULL);
 }
 
 XY_INTERPOSE int __cxa_at_quick_exit(void (*function)(void *), void *dso)
 {
-    static XY_NEXT(int, next, (void (*)(void *), void *));
     process_t *process = process_self;
 
     if (process == NULL || !is_of_image(dso))
-        return XY_CALL_NEXT(next, "__cxa_at_quick_exit")(function, dso);
+        return XY_NEXT(__cxa_at_quick_exit)(function, dso);
     return add(process, PROCESS_ATEXIT_QUICK, (void *)function, NULL, dso);
 }
 
 /* Destructors of thread_local objects: a process's fiber is its thread. */
 XY_INTERPOSE int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *dso)
 {
-    static XY_NEXT(int, next, (void (*)(void *), void *, void *));
-
     if (!process_is_main())
-        return XY_CALL_NEXT(next, "__cxa_thread_atexit_impl")(function, argument, dso);
+        return XY_NEXT(__cxa_thread_atexit_impl)(function, argument, dso);
     return add(process_self, PROCESS_ATEXIT_THREAD, (void *)function, argument, dso);
 }
 
 XY_INTERPOSE void __cxa_finalize(void *dso)
 {
-    static XY_NEXT(void, next, (void *));
     process_t *process = process_self;
 
     if (process != NULL && dso != NULL && is_of_image(dso))
         process_run_atexit(process, 1u << PROCESS_ATEXIT_CXA, dso, 0);
     else
-        XY_CALL_NEXT(next, "__cxa_finalize")(dso);
+        XY_NEXT(__cxa_finalize)(dso);
 }

@@ -26,9 +26,7 @@ static bool is_fifo(int directory, const char *path)
 
 static int plain_openat(int directory, const char *path, int flags, mode_t mode)
 {
-    static XY_NEXT(int, next, (int, const char *, int, ...));
-
-    return XY_CALL_NEXT(next, "openat")(directory, path, flags, mode);
+    return XY_NEXT(openat)(directory, path, flags, mode);
 }
 
 static int open_for(int directory, const char *path, int flags, mode_t mode, bool may_park)
@@ -81,11 +79,10 @@ static void open_there(void *arg)
 
 XY_INTERPOSE FILE *fopen(const char *path, const char *mode)
 {
-    static XY_NEXT(FILE *, next, (const char *, const char *));
     stream_t s = {.path = path, .mode = mode};
 
     if (!XY_MAY_PARK() || !is_fifo(AT_FDCWD, path))
-        return XY_CALL_NEXT(next, "fopen")(path, mode);
+        return XY_NEXT(fopen)(path, mode);
     process_block_run(open_there, &s);
     if (s.file == NULL)
         errno = s.error;

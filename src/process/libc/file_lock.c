@@ -19,12 +19,11 @@
 
 XY_INTERPOSE int flock(int fd, int operation)
 {
-    static XY_NEXT(int, next, (int, int));
     int result;
 
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "flock")(fd, operation);
-    result = XY_CALL_NEXT(next, "flock")(fd, operation | LOCK_NB);
+        return XY_NEXT(flock)(fd, operation);
+    result = XY_NEXT(flock)(fd, operation | LOCK_NB);
     if (result == 0 || errno != EWOULDBLOCK)
         return result;
     if ((operation & LOCK_NB) == 0)
@@ -35,9 +34,7 @@ XY_INTERPOSE int flock(int fd, int operation)
 
 static int plain_fcntl(int fd, int command, void *argument)
 {
-    static XY_NEXT(int, next, (int, int, ...));
-
-    return XY_CALL_NEXT(next, "fcntl")(fd, command, argument);
+    return XY_NEXT(fcntl)(fd, command, argument);
 }
 
 /* fcntl() with record locks, as locks of the open file; a waiting process yields its core if
@@ -120,18 +117,14 @@ static int lock_from_here(int fd, int operation, off_t size, bool may_park)
 
 XY_INTERPOSE int lockf(int fd, int operation, off_t size)
 {
-    static XY_NEXT(int, next, (int, int, off_t));
-
     if (process_self == NULL || process_is_child)
-        return XY_CALL_NEXT(next, "lockf")(fd, operation, size);
+        return XY_NEXT(lockf)(fd, operation, size);
     return lock_from_here(fd, operation, size, XY_MAY_PARK());
 }
 
 XY_INTERPOSE int lockf64(int fd, int operation, off64_t size)
 {
-    static XY_NEXT(int, next, (int, int, off64_t));
-
     if (process_self == NULL || process_is_child)
-        return XY_CALL_NEXT(next, "lockf64")(fd, operation, size);
+        return XY_NEXT(lockf64)(fd, operation, size);
     return lock_from_here(fd, operation, size, XY_MAY_PARK());
 }

@@ -9,21 +9,19 @@
 
 XY_INTERPOSE char *getenv(const char *name)
 {
-    static XY_NEXT(char *, next, (const char *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "getenv")(name);
+        return XY_NEXT(getenv)(name);
     return process_environment_get(process, name, strlen(name));
 }
 
 XY_INTERPOSE char *secure_getenv(const char *name)
 {
-    static XY_NEXT(char *, next, (const char *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "secure_getenv")(name);
+        return XY_NEXT(secure_getenv)(name);
     return process_environment_get(process, name, strlen(name));
 }
 
@@ -37,13 +35,12 @@ static bool is_name(const char *name)
 
 XY_INTERPOSE int setenv(const char *name, const char *value, int replace)
 {
-    static XY_NEXT(int, next, (const char *, const char *, int));
     process_t *process = process_self;
     size_t length, value_length;
     char *entry;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "setenv")(name, value, replace);
+        return XY_NEXT(setenv)(name, value, replace);
     if (!is_name(name))
         return -1;
     length = strlen(name);
@@ -63,11 +60,10 @@ XY_INTERPOSE int setenv(const char *name, const char *value, int replace)
 
 XY_INTERPOSE int unsetenv(const char *name)
 {
-    static XY_NEXT(int, next, (const char *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "unsetenv")(name);
+        return XY_NEXT(unsetenv)(name);
     if (!is_name(name))
         return -1;
     process_environment_remove(process, name, strlen(name));
@@ -76,12 +72,11 @@ XY_INTERPOSE int unsetenv(const char *name)
 
 XY_INTERPOSE int putenv(char *entry)
 {
-    static XY_NEXT(int, next, (char *));
     process_t *process = process_self;
     const char *equal = strchr(entry, '=');
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "putenv")(entry);
+        return XY_NEXT(putenv)(entry);
     if (equal != NULL)
         return process_environment_put(process, entry, (size_t)(equal - entry));
     process_environment_remove(process, entry, strlen(entry));
@@ -90,11 +85,10 @@ XY_INTERPOSE int putenv(char *entry)
 
 XY_INTERPOSE int clearenv(void)
 {
-    static XY_NEXT(int, next, (void));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "clearenv")();
+        return XY_NEXT(clearenv)();
     PROCESS_VARIABLE(process, char **, PROCESS_VARIABLE_ENVIRON) = NULL;
     return 0;
 }

@@ -292,32 +292,29 @@ static int scan_for(process_t *process, int argc, char *const *argv, const char 
 
 XY_INTERPOSE int getopt(int argc, char *const argv[], const char *letters)
 {
-    static XY_NEXT(int, next, (int, char *const[], const char *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "getopt")(argc, argv, letters);
+        return XY_NEXT(getopt)(argc, argv, letters);
     return scan_for(process, argc, argv, letters, NULL, NULL, false);
 }
 
 XY_INTERPOSE int getopt_long(int argc, char *const argv[], const char *letters,
                              const struct option *options, int *index_p)
 {
-    static XY_NEXT(int, next, (int, char *const[], const char *, const struct option *, int *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "getopt_long")(argc, argv, letters, options, index_p);
+        return XY_NEXT(getopt_long)(argc, argv, letters, options, index_p);
     return scan_for(process, argc, argv, letters, options, index_p, false);
 }
 
 XY_INTERPOSE int getopt_long_only(int argc, char *const argv[], const char *letters,
                                   const struct option *options, int *index_p)
 {
-    static XY_NEXT(int, next, (int, char *const[], const char *, const struct option *, int *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "getopt_long_only")(argc, argv, letters, options, index_p);
+        return XY_NEXT(getopt_long_only)(argc, argv, letters, options, index_p);
     return scan_for(process, argc, argv, letters, options, index_p, true);
 }

@@ -28,12 +28,10 @@ static void look_up_there(void *arg)
 XY_INTERPOSE int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
                              struct addrinfo **found)
 {
-    static XY_NEXT(int, next,
-                   (const char *, const char *, const struct addrinfo *, struct addrinfo **));
     address_t a = {.name = name, .service = service, .hints = hints, .found = found};
 
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "getaddrinfo")(name, service, hints, found);
+        return XY_NEXT(getaddrinfo)(name, service, hints, found);
     process_block_run(look_up_there, &a);
     if (a.result == EAI_SYSTEM)
         errno = a.error;
@@ -59,8 +57,6 @@ static void name_there(void *arg)
 XY_INTERPOSE int getnameinfo(const struct sockaddr *address, socklen_t size, char *name,
                              socklen_t name_size, char *service, socklen_t service_size, int flags)
 {
-    static XY_NEXT(int, next,
-                   (const struct sockaddr *, socklen_t, char *, socklen_t, char *, socklen_t, int));
     name_t n = {.address = address,
                 .size = size,
                 .name_size = name_size,
@@ -70,8 +66,7 @@ XY_INTERPOSE int getnameinfo(const struct sockaddr *address, socklen_t size, cha
                 .flags = flags};
 
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "getnameinfo")(address, size, name, name_size, service,
-                                                 service_size, flags);
+        return XY_NEXT(getnameinfo)(address, size, name, name_size, service, service_size, flags);
     process_block_run(name_there, &n);
     if (n.result == EAI_SYSTEM)
         errno = n.error;

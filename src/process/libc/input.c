@@ -39,30 +39,29 @@ static FILE *own(FILE *file)
 
 /* ---- Formatted input: three dialects, which differ in %a and in binary integers ---- */
 
-#define XY_SCAN_CHARACTER char
-#define XY_SCAN_SOURCE    own
+#define XY_FORMAT_CHARACTER char
+#define XY_FORMAT_SOURCE    own
+#define XY_FORMAT_STREAM    stdin
 
 /* The names for programs compiled for C90 and C++98. */
-#define XY_SCAN_NAME(kind) old_##kind##scanf
-#define XY_SCAN_NEXT       "vfscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) old_##kind##scanf
+#define XY_FORMAT_NEXT       "vfscanf"
+#include "process/libc/format.inc"
 
-#define XY_SCAN_NAME(kind) __isoc99_##kind##scanf
-#define XY_SCAN_NEXT       "__isoc99_vfscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) __isoc99_##kind##scanf
+#define XY_FORMAT_NEXT       "__isoc99_vfscanf"
+#include "process/libc/format.inc"
 
 /* The names for programs compiled for C23. */
-#define XY_SCAN_NAME(kind) __isoc23_##kind##scanf
-#define XY_SCAN_NEXT       "__isoc23_vfscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) __isoc23_##kind##scanf
+#define XY_FORMAT_NEXT       "__isoc23_vfscanf"
+#include "process/libc/format.inc"
 
 /* ---- Plain input ---- */
 
 XY_INTERPOSE int fgetc(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "fgetc")(own(file));
+    return XY_NEXT(fgetc)(own(file));
 }
 
 XY_INTERPOSE int getc(FILE *file)
@@ -97,16 +96,12 @@ XY_INTERPOSE int getchar_unlocked(void)
 
 XY_INTERPOSE int ungetc(int c, FILE *file)
 {
-    static XY_NEXT(int, next, (int, FILE *));
-
-    return XY_CALL_NEXT(next, "ungetc")(c, process_stream_of(process_self, file));
+    return XY_NEXT(ungetc)(c, process_stream_of(process_self, file));
 }
 
 XY_INTERPOSE char *fgets(char *buffer, int size, FILE *file)
 {
-    static XY_NEXT(char *, next, (char *, int, FILE *));
-
-    return XY_CALL_NEXT(next, "fgets")(buffer, size, own(file));
+    return XY_NEXT(fgets)(buffer, size, own(file));
 }
 
 XY_INTERPOSE char *fgets_unlocked(char *buffer, int size, FILE *file)
@@ -116,23 +111,17 @@ XY_INTERPOSE char *fgets_unlocked(char *buffer, int size, FILE *file)
 
 XY_INTERPOSE char *__fgets_chk(char *buffer, size_t room, int size, FILE *file)
 {
-    static XY_NEXT(char *, next, (char *, size_t, int, FILE *));
-
-    return XY_CALL_NEXT(next, "__fgets_chk")(buffer, room, size, own(file));
+    return XY_NEXT(__fgets_chk)(buffer, room, size, own(file));
 }
 
 XY_INTERPOSE char *__fgets_unlocked_chk(char *buffer, size_t room, int size, FILE *file)
 {
-    static XY_NEXT(char *, next, (char *, size_t, int, FILE *));
-
-    return XY_CALL_NEXT(next, "__fgets_unlocked_chk")(buffer, room, size, own(file));
+    return XY_NEXT(__fgets_unlocked_chk)(buffer, room, size, own(file));
 }
 
 XY_INTERPOSE size_t fread(void *data, size_t size, size_t n, FILE *file)
 {
-    static XY_NEXT(size_t, next, (void *, size_t, size_t, FILE *));
-
-    return XY_CALL_NEXT(next, "fread")(data, size, n, own(file));
+    return XY_NEXT(fread)(data, size, n, own(file));
 }
 
 XY_INTERPOSE size_t fread_unlocked(void *data, size_t size, size_t n, FILE *file)
@@ -142,31 +131,22 @@ XY_INTERPOSE size_t fread_unlocked(void *data, size_t size, size_t n, FILE *file
 
 XY_INTERPOSE size_t __fread_chk(void *data, size_t room, size_t size, size_t n, FILE *file)
 {
-    static XY_NEXT(size_t, next, (void *, size_t, size_t, size_t, FILE *));
-
-    return XY_CALL_NEXT(next, "__fread_chk")(data, room, size, n, own(file));
+    return XY_NEXT(__fread_chk)(data, room, size, n, own(file));
 }
 
 XY_INTERPOSE size_t __fread_unlocked_chk(void *data, size_t room, size_t size, size_t n, FILE *file)
 {
-    static XY_NEXT(size_t, next, (void *, size_t, size_t, size_t, FILE *));
-
-    return XY_CALL_NEXT(next, "__fread_unlocked_chk")(data, room, size, n, own(file));
+    return XY_NEXT(__fread_unlocked_chk)(data, room, size, n, own(file));
 }
 
 XY_INTERPOSE int getw(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "getw")(own(file));
+    return XY_NEXT(getw)(own(file));
 }
 
 XY_INTERPOSE ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *file)
 {
-    static XY_NEXT(ssize_t, next, (char **, size_t *, int, FILE *));
-
-    return process_own_malloc_line(XY_CALL_NEXT(next, "getdelim"), line, size, delimiter,
-                                   own(file));
+    return process_own_malloc_line(XY_NEXT(getdelim), line, size, delimiter, own(file));
 }
 
 XY_INTERPOSE ssize_t __getdelim(char **line, size_t *size, int delimiter, FILE *file)

@@ -4,10 +4,8 @@
  *
  *   XY_INTERPOSE unsigned sleep(unsigned seconds)
  *   {
- *       static XY_NEXT(unsigned, next, (unsigned));
- *
  *       if (!process_is_main())
- *           return XY_CALL_NEXT(next, "sleep")(seconds);
+ *           return XY_NEXT(sleep)(seconds);
  *       ...
  *
  * Outside of processes each behaves as the C library's own.
@@ -20,11 +18,16 @@
 
 #define XY_INTERPOSE __attribute__((visibility("default"), used))
 
-/* A pointer to the next definition of a function, and its first use. Threads that race to set it
- * store the same value. */
-#define XY_NEXT(result, name, arguments) result(*name) arguments
-#define XY_CALL_NEXT(name, symbol)                                                                 \
-    ((__typeof__(name))process_interpose_fill((void **)(void *)&(name), symbol))
+/* The next definition of a function, found at its first use. Threads that race to find it store
+ * the same value. */
+#define XY_NEXT(name) XY_NEXT_AS(name, #name)
+/* The same by symbol, with the type of a function. */
+#define XY_NEXT_AS(type, symbol)                                                                   \
+    __extension__({                                                                                \
+        static __typeof__(type) *next_;                                                            \
+                                                                                                   \
+        (__typeof__(next_))process_interpose_fill((void **)(void *)&next_, symbol);                \
+    })
 
 /* dlsym(RTLD_NEXT); ends the process when there is none, which a C library cannot lack. */
 void *process_interpose_next(const char *symbol) __attribute__((visibility("hidden")));

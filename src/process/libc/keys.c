@@ -88,11 +88,8 @@ static int create(process_t *process, pthread_key_t *key_p, end_fn end)
 
 XY_INTERPOSE int pthread_key_create(pthread_key_t *key_p, end_fn end)
 {
-    static XY_NEXT(int, next, (pthread_key_t *, end_fn));
-
-    return is_of_image(__builtin_return_address(0))
-               ? create(process_self, key_p, end)
-               : XY_CALL_NEXT(next, "pthread_key_create")(key_p, end);
+    return is_of_image(__builtin_return_address(0)) ? create(process_self, key_p, end)
+                                                    : XY_NEXT(pthread_key_create)(key_p, end);
 }
 
 static int delete (pthread_key_t key)
@@ -107,9 +104,7 @@ static int delete (pthread_key_t key)
 
 XY_INTERPOSE int pthread_key_delete(pthread_key_t key)
 {
-    static XY_NEXT(int, next, (pthread_key_t));
-
-    return key >= OWN ? delete (key) : XY_CALL_NEXT(next, "pthread_key_delete")(key);
+    return key >= OWN ? delete (key) : XY_NEXT(pthread_key_delete)(key);
 }
 
 static void *get(pthread_key_t key)
@@ -124,9 +119,7 @@ static void *get(pthread_key_t key)
 
 XY_INTERPOSE void *pthread_getspecific(pthread_key_t key)
 {
-    static XY_NEXT(void *, next, (pthread_key_t));
-
-    return key >= OWN ? get(key) : XY_CALL_NEXT(next, "pthread_getspecific")(key);
+    return key >= OWN ? get(key) : XY_NEXT(pthread_getspecific)(key);
 }
 
 /* Set the value of a key for this thread or process; returns an errno value. */
@@ -147,46 +140,35 @@ static int set(pthread_key_t key, uintptr_t value)
 
 XY_INTERPOSE int pthread_setspecific(pthread_key_t key, const void *value)
 {
-    static XY_NEXT(int, next, (pthread_key_t, const void *));
-
-    return key >= OWN ? set(key, (uintptr_t)value)
-                      : XY_CALL_NEXT(next, "pthread_setspecific")(key, value);
+    return key >= OWN ? set(key, (uintptr_t)value) : XY_NEXT(pthread_setspecific)(key, value);
 }
 
 /* ---- The same of C11 ---- */
 
 XY_INTERPOSE int tss_create(tss_t *key_p, tss_dtor_t end)
 {
-    static XY_NEXT(int, next, (tss_t *, tss_dtor_t));
-
     if (!is_of_image(__builtin_return_address(0)))
-        return XY_CALL_NEXT(next, "tss_create")(key_p, end);
+        return XY_NEXT(tss_create)(key_p, end);
     return create(process_self, key_p, end) == 0 ? thrd_success : thrd_error;
 }
 
 XY_INTERPOSE void tss_delete(tss_t key)
 {
-    static XY_NEXT(void, next, (tss_t));
-
     if (key < OWN)
-        XY_CALL_NEXT(next, "tss_delete")(key);
+        XY_NEXT(tss_delete)(key);
     else
         delete (key);
 }
 
 XY_INTERPOSE void *tss_get(tss_t key)
 {
-    static XY_NEXT(void *, next, (tss_t));
-
-    return key >= OWN ? get(key) : XY_CALL_NEXT(next, "tss_get")(key);
+    return key >= OWN ? get(key) : XY_NEXT(tss_get)(key);
 }
 
 XY_INTERPOSE int tss_set(tss_t key, void *value)
 {
-    static XY_NEXT(int, next, (tss_t, void *));
-
     if (key < OWN)
-        return XY_CALL_NEXT(next, "tss_set")(key, value);
+        return XY_NEXT(tss_set)(key, value);
     return set(key, (uintptr_t)value) == 0 ? thrd_success : thrd_error;
 }
 

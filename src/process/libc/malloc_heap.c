@@ -62,9 +62,7 @@ static _Thread_local double next_look;
 
 static int set(int parameter, int value)
 {
-    static XY_NEXT(int, next, (int, int));
-
-    return XY_CALL_NEXT(next, "mallopt")(parameter, value);
+    return XY_NEXT(mallopt)(parameter, value);
 }
 
 static bool is_about_growth(int parameter)

@@ -22,10 +22,8 @@
 
 XY_INTERPOSE ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t, long, int));
     bool may_park = XY_MAY_PARK();
-    ssize_t n = XY_CALL_NEXT(next, "msgrcv")(queue, message, size, type,
-                                             may_park ? flags | IPC_NOWAIT : flags);
+    ssize_t n = XY_NEXT(msgrcv)(queue, message, size, type, may_park ? flags | IPC_NOWAIT : flags);
 
     if (!may_park || n >= 0 || errno != ENOMSG)
         return n;
@@ -38,10 +36,8 @@ XY_INTERPOSE ssize_t msgrcv(int queue, void *message, size_t size, long type, in
 
 XY_INTERPOSE int msgsnd(int queue, const void *message, size_t size, int flags)
 {
-    static XY_NEXT(int, next, (int, const void *, size_t, int));
     bool may_park = XY_MAY_PARK();
-    int result =
-        XY_CALL_NEXT(next, "msgsnd")(queue, message, size, may_park ? flags | IPC_NOWAIT : flags);
+    int result = XY_NEXT(msgsnd)(queue, message, size, may_park ? flags | IPC_NOWAIT : flags);
 
     if (!may_park || result == 0 || errno != EAGAIN)
         return result;
@@ -113,19 +109,14 @@ static int operate(int set, struct sembuf *operations, size_t n, const struct ti
 
 XY_INTERPOSE int semop(int set, struct sembuf *operations, size_t n)
 {
-    static XY_NEXT(int, next, (int, struct sembuf *, size_t));
-
-    return XY_MAY_PARK() ? operate(set, operations, n, NULL)
-                         : XY_CALL_NEXT(next, "semop")(set, operations, n);
+    return XY_MAY_PARK() ? operate(set, operations, n, NULL) : XY_NEXT(semop)(set, operations, n);
 }
 
 XY_INTERPOSE int semtimedop(int set, struct sembuf *operations, size_t n,
                             const struct timespec *limit)
 {
-    static XY_NEXT(int, next, (int, struct sembuf *, size_t, const struct timespec *));
-
     return XY_MAY_PARK() ? operate(set, operations, n, limit)
-                         : XY_CALL_NEXT(next, "semtimedop")(set, operations, n, limit);
+                         : XY_NEXT(semtimedop)(set, operations, n, limit);
 }
 
 /* ---- POSIX: a queue is a descriptor here ---- */
@@ -183,13 +174,11 @@ static bool is_virtual_deadline(const struct timespec *deadline)
 XY_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned *priority,
                                      const struct timespec *deadline)
 {
-    static XY_NEXT(ssize_t, next, (mqd_t, char *, size_t, unsigned *, const struct timespec *));
-
     if (!XY_MAY_PARK() || !would_wait(queue, POLLIN))
-        return XY_CALL_NEXT(next, "mq_timedreceive")(queue, message, size, priority, deadline);
+        return XY_NEXT(mq_timedreceive)(queue, message, size, priority, deadline);
     if (is_virtual_deadline(deadline))
         return wait_until(queue, POLLIN, deadline)
-                   ? XY_CALL_NEXT(next, "mq_timedreceive")(queue, message, size, priority, deadline)
+                   ? XY_NEXT(mq_timedreceive)(queue, message, size, priority, deadline)
                    : -1;
     return process_block_call(SYS_mq_timedreceive, XY_ARGUMENTS(queue, (long)message, (long)size,
                                                                 (long)priority, (long)deadline));
@@ -197,10 +186,8 @@ XY_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, un
 
 XY_INTERPOSE ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned *priority)
 {
-    static XY_NEXT(ssize_t, next, (mqd_t, char *, size_t, unsigned *));
-
     if (!XY_MAY_PARK() || !would_wait(queue, POLLIN))
-        return XY_CALL_NEXT(next, "mq_receive")(queue, message, size, priority);
+        return XY_NEXT(mq_receive)(queue, message, size, priority);
     return process_block_call(SYS_mq_timedreceive,
                               XY_ARGUMENTS(queue, (long)message, (long)size, (long)priority));
 }
@@ -208,13 +195,11 @@ XY_INTERPOSE ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigne
 XY_INTERPOSE int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned priority,
                               const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (mqd_t, const char *, size_t, unsigned, const struct timespec *));
-
     if (!XY_MAY_PARK() || !would_wait(queue, POLLOUT))
-        return XY_CALL_NEXT(next, "mq_timedsend")(queue, message, size, priority, deadline);
+        return XY_NEXT(mq_timedsend)(queue, message, size, priority, deadline);
     if (is_virtual_deadline(deadline))
         return wait_until(queue, POLLOUT, deadline)
-                   ? XY_CALL_NEXT(next, "mq_timedsend")(queue, message, size, priority, deadline)
+                   ? XY_NEXT(mq_timedsend)(queue, message, size, priority, deadline)
                    : -1;
     return (int)process_block_call(
         SYS_mq_timedsend, XY_ARGUMENTS(queue, (long)message, (long)size, priority, (long)deadline));
@@ -222,10 +207,8 @@ XY_INTERPOSE int mq_timedsend(mqd_t queue, const char *message, size_t size, uns
 
 XY_INTERPOSE int mq_send(mqd_t queue, const char *message, size_t size, unsigned priority)
 {
-    static XY_NEXT(int, next, (mqd_t, const char *, size_t, unsigned));
-
     if (!XY_MAY_PARK() || !would_wait(queue, POLLOUT))
-        return XY_CALL_NEXT(next, "mq_send")(queue, message, size, priority);
+        return XY_NEXT(mq_send)(queue, message, size, priority);
     return (int)process_block_call(SYS_mq_timedsend,
                                    XY_ARGUMENTS(queue, (long)message, (long)size, priority));
 }

@@ -70,9 +70,7 @@ static int insist(try_fn attempt, void *object, int busy, clockid_t clock,
 
 static int try_mutex(void *mutex)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *));
-
-    return XY_CALL_NEXT(next, "pthread_mutex_trylock")(mutex);
+    return XY_NEXT(pthread_mutex_trylock)(mutex);
 }
 
 /* One that checks its owner answers a process that has it already, and must be asked itself. */
@@ -83,10 +81,8 @@ static bool checks_owner(const pthread_mutex_t *mutex)
 
 XY_INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *));
-
     if (!XY_MAY_PARK() || checks_owner(mutex))
-        return XY_CALL_NEXT(next, "pthread_mutex_lock")(mutex);
+        return XY_NEXT(pthread_mutex_lock)(mutex);
     return insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, NULL);
 }
 
@@ -106,20 +102,16 @@ XY_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t *mutex)
 
 XY_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *, const struct timespec *));
-
     if (!XY_MAY_PARK() || checks_owner(mutex))
-        return XY_CALL_NEXT(next, "pthread_mutex_timedlock")(mutex, deadline);
+        return XY_NEXT(pthread_mutex_timedlock)(mutex, deadline);
     return insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, deadline);
 }
 
 XY_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                          const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *, clockid_t, const struct timespec *));
-
     if (!XY_MAY_PARK() || checks_owner(mutex))
-        return XY_CALL_NEXT(next, "pthread_mutex_clocklock")(mutex, clock, deadline);
+        return XY_NEXT(pthread_mutex_clocklock)(mutex, clock, deadline);
     return insist(try_mutex, mutex, EBUSY, clock, deadline);
 }
 
@@ -141,10 +133,8 @@ static int c11_code(int code)
 
 XY_INTERPOSE int mtx_lock(mtx_t *mutex)
 {
-    static XY_NEXT(int, next, (mtx_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "mtx_lock")(mutex);
+        return XY_NEXT(mtx_lock)(mutex);
     return c11_code(insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, NULL));
 }
 
@@ -159,10 +149,8 @@ XY_INTERPOSE int mtx_trylock(mtx_t *mutex)
 
 XY_INTERPOSE int mtx_timedlock(mtx_t *mutex, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (mtx_t *, const struct timespec *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "mtx_timedlock")(mutex, deadline);
+        return XY_NEXT(mtx_timedlock)(mutex, deadline);
     return c11_code(insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, deadline));
 }
 
@@ -180,37 +168,29 @@ static int try_write(void *lock)
 
 XY_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    static XY_NEXT(int, next, (pthread_rwlock_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_rwlock_rdlock")(lock);
+        return XY_NEXT(pthread_rwlock_rdlock)(lock);
     return insist(try_read, lock, EBUSY, CLOCK_REALTIME, NULL);
 }
 
 XY_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    static XY_NEXT(int, next, (pthread_rwlock_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_rwlock_wrlock")(lock);
+        return XY_NEXT(pthread_rwlock_wrlock)(lock);
     return insist(try_write, lock, EBUSY, CLOCK_REALTIME, NULL);
 }
 
 XY_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_rwlock_t *, const struct timespec *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_rwlock_timedrdlock")(lock, deadline);
+        return XY_NEXT(pthread_rwlock_timedrdlock)(lock, deadline);
     return insist(try_read, lock, EBUSY, CLOCK_REALTIME, deadline);
 }
 
 XY_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (pthread_rwlock_t *, const struct timespec *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_rwlock_timedwrlock")(lock, deadline);
+        return XY_NEXT(pthread_rwlock_timedwrlock)(lock, deadline);
     return insist(try_write, lock, EBUSY, CLOCK_REALTIME, deadline);
 }
 
@@ -221,10 +201,8 @@ static int try_spin(void *lock)
 
 XY_INTERPOSE int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    static XY_NEXT(int, next, (pthread_spinlock_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pthread_spin_lock")(lock);
+        return XY_NEXT(pthread_spin_lock)(lock);
     return insist(try_spin, (void *)(uintptr_t)lock, EBUSY, CLOCK_REALTIME, NULL);
 }
 
@@ -232,9 +210,7 @@ XY_INTERPOSE int pthread_spin_lock(pthread_spinlock_t *lock)
 
 static int try_semaphore(void *semaphore)
 {
-    static XY_NEXT(int, next, (sem_t *));
-
-    return XY_CALL_NEXT(next, "sem_trywait")(semaphore) == 0 ? 0 : errno;
+    return XY_NEXT(sem_trywait)(semaphore) == 0 ? 0 : errno;
 }
 
 static int wait_semaphore(sem_t *semaphore, clockid_t clock, const struct timespec *deadline)
@@ -249,10 +225,8 @@ static int wait_semaphore(sem_t *semaphore, clockid_t clock, const struct timesp
 
 XY_INTERPOSE int sem_wait(sem_t *semaphore)
 {
-    static XY_NEXT(int, next, (sem_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "sem_wait")(semaphore);
+        return XY_NEXT(sem_wait)(semaphore);
     return wait_semaphore(semaphore, CLOCK_REALTIME, NULL);
 }
 
@@ -268,18 +242,14 @@ XY_INTERPOSE int sem_trywait(sem_t *semaphore)
 
 XY_INTERPOSE int sem_timedwait(sem_t *semaphore, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (sem_t *, const struct timespec *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "sem_timedwait")(semaphore, deadline);
+        return XY_NEXT(sem_timedwait)(semaphore, deadline);
     return wait_semaphore(semaphore, CLOCK_REALTIME, deadline);
 }
 
 XY_INTERPOSE int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline)
 {
-    static XY_NEXT(int, next, (sem_t *, clockid_t, const struct timespec *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "sem_clockwait")(semaphore, clock, deadline);
+        return XY_NEXT(sem_clockwait)(semaphore, clock, deadline);
     return wait_semaphore(semaphore, clock, deadline);
 }

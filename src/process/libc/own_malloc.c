@@ -93,9 +93,8 @@ XY_INTERPOSE wchar_t *wcsdup(const wchar_t *text)
 
 XY_INTERPOSE int vasprintf(char **result, const char *format, va_list arguments)
 {
-    static XY_NEXT(int, next, (char **, const char *, va_list));
     const process_t *process = owner();
-    int n = XY_CALL_NEXT(next, "vasprintf")(result, format, arguments);
+    int n = XY_NEXT(vasprintf)(result, format, arguments);
 
     if (n < 0 || process == NULL)
         return n;
@@ -116,9 +115,8 @@ XY_INTERPOSE int asprintf(char **result, const char *format, ...)
 
 XY_INTERPOSE int __vasprintf_chk(char **result, int flag, const char *format, va_list arguments)
 {
-    static XY_NEXT(int, next, (char **, int, const char *, va_list));
     const process_t *process = owner();
-    int n = XY_CALL_NEXT(next, "__vasprintf_chk")(result, flag, format, arguments);
+    int n = XY_NEXT(__vasprintf_chk)(result, flag, format, arguments);
 
     if (n < 0 || process == NULL)
         return n;
@@ -139,9 +137,8 @@ XY_INTERPOSE int __asprintf_chk(char **result, int flag, const char *format, ...
 
 XY_INTERPOSE char *realpath(const char *path, char *result)
 {
-    static XY_NEXT(char *, next, (const char *, char *));
     const process_t *process = owner();
-    char *found = XY_CALL_NEXT(next, "realpath")(path, result);
+    char *found = XY_NEXT(realpath)(path, result);
 
     return process != NULL && result == NULL ? exchange_text(process, found) : found;
 }
@@ -153,27 +150,24 @@ XY_INTERPOSE char *canonicalize_file_name(const char *path)
 
 XY_INTERPOSE char *getcwd(char *result, size_t size)
 {
-    static XY_NEXT(char *, next, (char *, size_t));
     const process_t *process = owner();
-    char *found = XY_CALL_NEXT(next, "getcwd")(result, size);
+    char *found = XY_NEXT(getcwd)(result, size);
 
     return process != NULL && result == NULL ? exchange_text(process, found) : found;
 }
 
 XY_INTERPOSE char *get_current_dir_name(void)
 {
-    static XY_NEXT(char *, next, (void));
     const process_t *process = owner();
-    char *found = XY_CALL_NEXT(next, "get_current_dir_name")();
+    char *found = XY_NEXT(get_current_dir_name)();
 
     return process != NULL ? exchange_text(process, found) : found;
 }
 
 XY_INTERPOSE char *tempnam(const char *directory, const char *prefix)
 {
-    static XY_NEXT(char *, next, (const char *, const char *));
     const process_t *process = owner();
-    char *found = XY_CALL_NEXT(next, "tempnam")(directory, prefix);
+    char *found = XY_NEXT(tempnam)(directory, prefix);
 
     return process != NULL ? exchange_text(process, found) : found;
 }

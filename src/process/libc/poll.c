@@ -94,7 +94,6 @@ static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, cons
 
 XY_INTERPOSE int poll(struct pollfd *fds, nfds_t n, int milliseconds)
 {
-    static XY_NEXT(int, next, (struct pollfd *, nfds_t, int));
     struct timespec time, *limit = of_milliseconds(milliseconds, &time);
 
     if (is_sleep(n, limit)) {
@@ -102,17 +101,16 @@ XY_INTERPOSE int poll(struct pollfd *fds, nfds_t n, int milliseconds)
         return 0;
     }
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "poll")(fds, n, milliseconds);
+        return XY_NEXT(poll)(fds, n, milliseconds);
     return look(fds, n, limit, NULL);
 }
 
 XY_INTERPOSE int __poll_chk(struct pollfd *fds, nfds_t n, int milliseconds, size_t room)
 {
-    static XY_NEXT(int, next, (struct pollfd *, nfds_t, int, size_t));
     struct timespec time, *limit = of_milliseconds(milliseconds, &time);
 
     if (n > room / sizeof(*fds) || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "__poll_chk")(fds, n, milliseconds, room);
+        return XY_NEXT(__poll_chk)(fds, n, milliseconds, room);
     return look(fds, n, limit, NULL);
 }
 
@@ -120,7 +118,6 @@ XY_INTERPOSE int __poll_chk(struct pollfd *fds, nfds_t n, int milliseconds, size
 XY_INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit,
                        const sigset_t *mask)
 {
-    static XY_NEXT(int, next, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *));
     struct timespec time = limit != NULL ? *limit : (struct timespec){0, 0};
 
     if (mask == NULL && is_sleep(n, limit)) {
@@ -128,19 +125,17 @@ XY_INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limi
         return 0;
     }
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "ppoll")(fds, n, limit, mask);
+        return XY_NEXT(ppoll)(fds, n, limit, mask);
     return look(fds, n, limit != NULL ? &time : NULL, mask);
 }
 
 XY_INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *limit,
                              const sigset_t *mask, size_t room)
 {
-    static XY_NEXT(int, next,
-                   (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t));
     struct timespec time = limit != NULL ? *limit : (struct timespec){0, 0};
 
     if (n > room / sizeof(*fds) || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "__ppoll_chk")(fds, n, limit, mask, room);
+        return XY_NEXT(__ppoll_chk)(fds, n, limit, mask, room);
     return look(fds, n, limit != NULL ? &time : NULL, mask);
 }
 
@@ -225,7 +220,6 @@ static int look_at_sets(select_t *s, struct timespec *limit)
 
 XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *limit)
 {
-    static XY_NEXT(int, next, (int, fd_set *, fd_set *, fd_set *, struct timeval *));
     select_t s = {.n = n, .sets = {in, out, except}};
     struct timespec time = {0, 0}, *left = limit != NULL ? &time : NULL;
     int count;
@@ -238,7 +232,7 @@ XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct t
         return 0;
     }
     if (n < 0 || n > FD_SETSIZE || !is_valid(left) || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "select")(n, in, out, except, limit);
+        return XY_NEXT(select)(n, in, out, except, limit);
     count = look_at_sets(&s, left);
     if (limit != NULL)
         *limit = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
@@ -248,8 +242,6 @@ XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct t
 XY_INTERPOSE int pselect(int n, fd_set *in, fd_set *out, fd_set *except,
                          const struct timespec *limit, const sigset_t *mask)
 {
-    static XY_NEXT(int, next,
-                   (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *));
     select_t s = {.n = n, .sets = {in, out, except}, .mask = mask};
     struct timespec time = limit != NULL ? *limit : (struct timespec){0, 0};
 
@@ -258,7 +250,7 @@ XY_INTERPOSE int pselect(int n, fd_set *in, fd_set *out, fd_set *except,
         return 0;
     }
     if (n < 0 || n > FD_SETSIZE || !is_valid(limit) || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "pselect")(n, in, out, except, limit, mask);
+        return XY_NEXT(pselect)(n, in, out, except, limit, mask);
     return look_at_sets(&s, limit != NULL ? &time : NULL);
 }
 
@@ -304,20 +296,16 @@ static int look_at_events(int fd, struct epoll_event *events, int room, int mill
 
 XY_INTERPOSE int epoll_wait(int fd, struct epoll_event *events, int room, int milliseconds)
 {
-    static XY_NEXT(int, next, (int, struct epoll_event *, int, int));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "epoll_wait")(fd, events, room, milliseconds);
+        return XY_NEXT(epoll_wait)(fd, events, room, milliseconds);
     return look_at_events(fd, events, room, milliseconds, NULL);
 }
 
 XY_INTERPOSE int epoll_pwait(int fd, struct epoll_event *events, int room, int milliseconds,
                              const sigset_t *mask)
 {
-    static XY_NEXT(int, next, (int, struct epoll_event *, int, int, const sigset_t *));
-
     if (!XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "epoll_pwait")(fd, events, room, milliseconds, mask);
+        return XY_NEXT(epoll_pwait)(fd, events, room, milliseconds, mask);
     return look_at_events(fd, events, room, milliseconds, mask);
 }
 
@@ -333,10 +321,7 @@ static int round_up_to_milliseconds(const struct timespec *limit)
 XY_INTERPOSE int epoll_pwait2(int fd, struct epoll_event *events, int room,
                               const struct timespec *limit, const sigset_t *mask)
 {
-    static XY_NEXT(int, next,
-                   (int, struct epoll_event *, int, const struct timespec *, const sigset_t *));
-
     if (!is_valid(limit) || !XY_MAY_PARK())
-        return XY_CALL_NEXT(next, "epoll_pwait2")(fd, events, room, limit, mask);
+        return XY_NEXT(epoll_pwait2)(fd, events, room, limit, mask);
     return look_at_events(fd, events, room, round_up_to_milliseconds(limit), mask);
 }

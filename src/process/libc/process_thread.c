@@ -279,14 +279,13 @@ static start_t *start_of_sanitizer(void *(*function)(void *), void *argument)
 XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                                 void *(*function)(void *), void *argument)
 {
-    static XY_NEXT(int, next, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
     process_t *process = process_self;
     start_t *start;
     thread_t *thread;
     int code;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "pthread_create")(handle, attributes, function, argument);
+        return XY_NEXT(pthread_create)(handle, attributes, function, argument);
     start = start_of_sanitizer(function, argument);
     thread = xy_malloc(sizeof(*thread));
     if (thread == NULL)
@@ -298,8 +297,8 @@ XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attribu
     count(process);
     if (start != NULL)
         *start = (start_t){run, thread};
-    code = XY_CALL_NEXT(next, "pthread_create")(handle, attributes, start != NULL ? function : run,
-                                                start != NULL ? argument : thread);
+    code = XY_NEXT(pthread_create)(handle, attributes, start != NULL ? function : run,
+                                   start != NULL ? argument : thread);
     if (code != 0)
         cancel(thread);
     return code;
@@ -321,12 +320,11 @@ static void *run_c11(void *argument)
 
 XY_INTERPOSE int thrd_create(thrd_t *handle, int (*function)(void *), void *argument)
 {
-    static XY_NEXT(int, next, (thrd_t *, int (*)(void *), void *));
     c11_start_t *start;
     int code;
 
     if (process_self == NULL)
-        return XY_CALL_NEXT(next, "thrd_create")(handle, function, argument);
+        return XY_NEXT(thrd_create)(handle, function, argument);
     start = xy_malloc(sizeof(*start));
     if (start == NULL)
         return thrd_nomem;

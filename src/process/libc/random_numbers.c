@@ -26,12 +26,11 @@ static process_random_t *state(void)
 
 XY_INTERPOSE long random(void)
 {
-    static XY_NEXT(long, next, (void));
     process_random_t *mine = state();
     int32_t value;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "random")();
+        return XY_NEXT(random)();
     random_r(&mine->random, &value);
     return value;
 }
@@ -43,13 +42,12 @@ XY_INTERPOSE int rand(void)
 
 XY_INTERPOSE void srandom(unsigned seed)
 {
-    static XY_NEXT(void, next, (unsigned));
     process_random_t *mine = state();
 
     if (mine != NULL)
         srandom_r(seed, &mine->random);
     else
-        XY_CALL_NEXT(next, "srandom")(seed);
+        XY_NEXT(srandom)(seed);
 }
 
 XY_INTERPOSE void srand(unsigned seed)
@@ -59,139 +57,127 @@ XY_INTERPOSE void srand(unsigned seed)
 
 XY_INTERPOSE char *initstate(unsigned seed, char *buffer, size_t size)
 {
-    static XY_NEXT(char *, next, (unsigned, char *, size_t));
     process_random_t *mine = state();
     char *old;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "initstate")(seed, buffer, size);
+        return XY_NEXT(initstate)(seed, buffer, size);
     old = (char *)(mine->random.state - 1);
     return initstate_r(seed, buffer, size, &mine->random) == 0 ? old : NULL;
 }
 
 XY_INTERPOSE char *setstate(char *buffer)
 {
-    static XY_NEXT(char *, next, (char *));
     process_random_t *mine = state();
     char *old;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "setstate")(buffer);
+        return XY_NEXT(setstate)(buffer);
     old = (char *)(mine->random.state - 1);
     return setstate_r(buffer, &mine->random) == 0 ? old : NULL;
 }
 
 XY_INTERPOSE double drand48(void)
 {
-    static XY_NEXT(double, next, (void));
     process_random_t *mine = state();
     double value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "drand48")();
+        return XY_NEXT(drand48)();
     drand48_r(&mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE double erand48(unsigned short x[3])
 {
-    static XY_NEXT(double, next, (unsigned short[3]));
     process_random_t *mine = state();
     double value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "erand48")(x);
+        return XY_NEXT(erand48)(x);
     erand48_r(x, &mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE long lrand48(void)
 {
-    static XY_NEXT(long, next, (void));
     process_random_t *mine = state();
     long value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "lrand48")();
+        return XY_NEXT(lrand48)();
     lrand48_r(&mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE long nrand48(unsigned short x[3])
 {
-    static XY_NEXT(long, next, (unsigned short[3]));
     process_random_t *mine = state();
     long value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "nrand48")(x);
+        return XY_NEXT(nrand48)(x);
     nrand48_r(x, &mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE long mrand48(void)
 {
-    static XY_NEXT(long, next, (void));
     process_random_t *mine = state();
     long value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "mrand48")();
+        return XY_NEXT(mrand48)();
     mrand48_r(&mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE long jrand48(unsigned short x[3])
 {
-    static XY_NEXT(long, next, (unsigned short[3]));
     process_random_t *mine = state();
     long value = 0;
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "jrand48")(x);
+        return XY_NEXT(jrand48)(x);
     jrand48_r(x, &mine->drand48, &value);
     return value;
 }
 
 XY_INTERPOSE void srand48(long seed)
 {
-    static XY_NEXT(void, next, (long));
     process_random_t *mine = state();
 
     if (mine != NULL)
         srand48_r(seed, &mine->drand48);
     else
-        XY_CALL_NEXT(next, "srand48")(seed);
+        XY_NEXT(srand48)(seed);
 }
 
 XY_INTERPOSE unsigned short *seed48(unsigned short seed[3])
 {
-    static XY_NEXT(unsigned short *, next, (unsigned short[3]));
     process_random_t *mine = state();
 
     if (mine == NULL)
-        return XY_CALL_NEXT(next, "seed48")(seed);
+        return XY_NEXT(seed48)(seed);
     seed48_r(seed, &mine->drand48);
     return mine->drand48.__old_x;
 }
 
 XY_INTERPOSE void lcong48(unsigned short parameters[7])
 {
-    static XY_NEXT(void, next, (unsigned short[7]));
     process_random_t *mine = state();
 
     if (mine != NULL)
         lcong48_r(parameters, &mine->drand48);
     else
-        XY_CALL_NEXT(next, "lcong48")(parameters);
+        XY_NEXT(lcong48)(parameters);
 }
 
 XY_INTERPOSE char *strtok(char *s, const char *delimiters)
 {
-    static XY_NEXT(char *, next, (char *, const char *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "strtok")(s, delimiters);
+        return XY_NEXT(strtok)(s, delimiters);
     return strtok_r(s, delimiters, &process->strtok_rest);
 }

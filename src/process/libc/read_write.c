@@ -75,31 +75,25 @@ static size_t size_of(const struct iovec *pieces, int count)
 
 XY_INTERPOSE ssize_t read(int fd, void *buffer, size_t size)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t));
-
     fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
-        return XY_CALL_NEXT(next, "read")(fd, buffer, size);
+        return XY_NEXT(read)(fd, buffer, size);
     return process_block_call(SYS_read, XY_ARGUMENTS(fd, (long)buffer, (long)size));
 }
 
 XY_INTERPOSE ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t, size_t));
-
     fd = XY_OWN_DESCRIPTOR(fd);
     if (size > room || !XY_MAY_PARK() || !would_wait(fd, POLLIN))
-        return XY_CALL_NEXT(next, "__read_chk")(fd, buffer, size, room);
+        return XY_NEXT(__read_chk)(fd, buffer, size, room);
     return process_block_call(SYS_read, XY_ARGUMENTS(fd, (long)buffer, (long)size));
 }
 
 XY_INTERPOSE ssize_t readv(int fd, const struct iovec *pieces, int count)
 {
-    static XY_NEXT(ssize_t, next, (int, const struct iovec *, int));
-
     fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
-        return XY_CALL_NEXT(next, "readv")(fd, pieces, count);
+        return XY_NEXT(readv)(fd, pieces, count);
     return process_block_call(SYS_readv, XY_ARGUMENTS(fd, (long)pieces, count));
 }
 
@@ -112,68 +106,54 @@ static ssize_t receive(int fd, void *buffer, size_t size, int flags, struct sock
 
 XY_INTERPOSE ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t, int));
-
     if (!XY_MAY_PARK() || !would_wait_with(fd, POLLIN, flags))
-        return XY_CALL_NEXT(next, "recv")(fd, buffer, size, flags);
+        return XY_NEXT(recv)(fd, buffer, size, flags);
     return receive(fd, buffer, size, flags, NULL, NULL);
 }
 
 XY_INTERPOSE ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t, size_t, int));
-
     if (size > room || !XY_MAY_PARK() || !would_wait_with(fd, POLLIN, flags))
-        return XY_CALL_NEXT(next, "__recv_chk")(fd, buffer, size, room, flags);
+        return XY_NEXT(__recv_chk)(fd, buffer, size, room, flags);
     return receive(fd, buffer, size, flags, NULL, NULL);
 }
 
 XY_INTERPOSE ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
                               socklen_t *from_size)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t, int, struct sockaddr *, socklen_t *));
-
     if (!XY_MAY_PARK() || !would_wait_with(fd, POLLIN, flags))
-        return XY_CALL_NEXT(next, "recvfrom")(fd, buffer, size, flags, from, from_size);
+        return XY_NEXT(recvfrom)(fd, buffer, size, flags, from, from_size);
     return receive(fd, buffer, size, flags, from, from_size);
 }
 
 XY_INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, struct msghdr *, int));
-
     if (!XY_MAY_PARK() || !would_wait_with(fd, POLLIN, flags))
-        return XY_CALL_NEXT(next, "recvmsg")(fd, message, flags);
+        return XY_NEXT(recvmsg)(fd, message, flags);
     return process_block_call(SYS_recvmsg, XY_ARGUMENTS(fd, (long)message, flags));
 }
 
 XY_INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
                           struct timespec *limit)
 {
-    static XY_NEXT(int, next, (int, struct mmsghdr *, unsigned, int, struct timespec *));
-
     if ((flags & MSG_DONTWAIT) != 0 || !XY_MAY_PARK() || is_nonblocking(fd))
-        return XY_CALL_NEXT(next, "recvmmsg")(fd, messages, n, flags, limit);
+        return XY_NEXT(recvmmsg)(fd, messages, n, flags, limit);
     return (int)process_block_call(SYS_recvmmsg,
                                    XY_ARGUMENTS(fd, (long)messages, n, flags, (long)limit));
 }
 
 XY_INTERPOSE int accept4(int fd, struct sockaddr *from, socklen_t *from_size, int flags)
 {
-    static XY_NEXT(int, next, (int, struct sockaddr *, socklen_t *, int));
-
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
-        return XY_CALL_NEXT(next, "accept4")(fd, from, from_size, flags);
+        return XY_NEXT(accept4)(fd, from, from_size, flags);
     return (int)process_block_call(SYS_accept4,
                                    XY_ARGUMENTS(fd, (long)from, (long)from_size, flags));
 }
 
 XY_INTERPOSE int accept(int fd, struct sockaddr *from, socklen_t *from_size)
 {
-    static XY_NEXT(int, next, (int, struct sockaddr *, socklen_t *));
-
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
-        return XY_CALL_NEXT(next, "accept")(fd, from, from_size);
+        return XY_NEXT(accept)(fd, from, from_size);
     return (int)process_block_call(SYS_accept4, XY_ARGUMENTS(fd, (long)from, (long)from_size, 0));
 }
 
@@ -181,11 +161,9 @@ XY_INTERPOSE int accept(int fd, struct sockaddr *from, socklen_t *from_size)
 
 XY_INTERPOSE ssize_t write(int fd, const void *bytes, size_t size)
 {
-    static XY_NEXT(ssize_t, next, (int, const void *, size_t));
-
     fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait_for_room(fd, size))
-        return XY_CALL_NEXT(next, "write")(fd, bytes, size);
+        return XY_NEXT(write)(fd, bytes, size);
     return process_block_call(SYS_write, XY_ARGUMENTS(fd, (long)bytes, (long)size));
 }
 
@@ -209,11 +187,9 @@ XY_INTERPOSE ssize_t xylem_write_lines(int fd, const void *bytes, size_t size)
 
 XY_INTERPOSE ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
-    static XY_NEXT(ssize_t, next, (int, const struct iovec *, int));
-
     fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait_for_room(fd, size_of(pieces, count)))
-        return XY_CALL_NEXT(next, "writev")(fd, pieces, count);
+        return XY_NEXT(writev)(fd, pieces, count);
     return process_block_call(SYS_writev, XY_ARGUMENTS(fd, (long)pieces, count));
 }
 
@@ -226,49 +202,38 @@ static bool send_would_wait(int fd, size_t size, int flags)
 
 XY_INTERPOSE ssize_t send(int fd, const void *bytes, size_t size, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, const void *, size_t, int));
-
     if (!XY_MAY_PARK() || !send_would_wait(fd, size, flags))
-        return XY_CALL_NEXT(next, "send")(fd, bytes, size, flags);
+        return XY_NEXT(send)(fd, bytes, size, flags);
     return process_block_call(SYS_sendto, XY_ARGUMENTS(fd, (long)bytes, (long)size, flags));
 }
 
 XY_INTERPOSE ssize_t sendto(int fd, const void *bytes, size_t size, int flags,
                             const struct sockaddr *to, socklen_t to_size)
 {
-    static XY_NEXT(ssize_t, next,
-                   (int, const void *, size_t, int, const struct sockaddr *, socklen_t));
-
     if (!XY_MAY_PARK() || !send_would_wait(fd, size, flags))
-        return XY_CALL_NEXT(next, "sendto")(fd, bytes, size, flags, to, to_size);
+        return XY_NEXT(sendto)(fd, bytes, size, flags, to, to_size);
     return process_block_call(SYS_sendto,
                               XY_ARGUMENTS(fd, (long)bytes, (long)size, flags, (long)to, to_size));
 }
 
 XY_INTERPOSE ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    static XY_NEXT(ssize_t, next, (int, const struct msghdr *, int));
-
     if (!XY_MAY_PARK() ||
         !send_would_wait(fd, size_of(message->msg_iov, (int)message->msg_iovlen), flags))
-        return XY_CALL_NEXT(next, "sendmsg")(fd, message, flags);
+        return XY_NEXT(sendmsg)(fd, message, flags);
     return process_block_call(SYS_sendmsg, XY_ARGUMENTS(fd, (long)message, flags));
 }
 
 XY_INTERPOSE int sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
 {
-    static XY_NEXT(int, next, (int, struct mmsghdr *, unsigned, int));
-
     if ((flags & MSG_DONTWAIT) != 0 || !XY_MAY_PARK() || is_nonblocking(fd))
-        return XY_CALL_NEXT(next, "sendmmsg")(fd, messages, n, flags);
+        return XY_NEXT(sendmmsg)(fd, messages, n, flags);
     return (int)process_block_call(SYS_sendmmsg, XY_ARGUMENTS(fd, (long)messages, n, flags));
 }
 
 XY_INTERPOSE int connect(int fd, const struct sockaddr *to, socklen_t to_size)
 {
-    static XY_NEXT(int, next, (int, const struct sockaddr *, socklen_t));
-
     if (!XY_MAY_PARK() || is_nonblocking(fd))
-        return XY_CALL_NEXT(next, "connect")(fd, to, to_size);
+        return XY_NEXT(connect)(fd, to, to_size);
     return (int)process_block_call(SYS_connect, XY_ARGUMENTS(fd, (long)to, to_size));
 }

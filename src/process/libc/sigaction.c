@@ -33,9 +33,7 @@ static struct {
 
 int signals_set(int number, const struct sigaction *action, struct sigaction *old)
 {
-    static XY_NEXT(int, next, (int, const struct sigaction *, struct sigaction *));
-
-    return XY_CALL_NEXT(next, "sigaction")(number, action, old);
+    return XY_NEXT(sigaction)(number, action, old);
 }
 
 bool signals_tables_create(int count)
@@ -157,12 +155,11 @@ static const sigset_t *without_faults(const sigset_t *set, sigset_t *copy)
 
 XY_INTERPOSE int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    static XY_NEXT(int, next, (int, const sigset_t *, sigset_t *));
     sigset_t copy;
 
     if (how != SIG_UNBLOCK)
         set = without_faults(set, &copy);
-    return XY_CALL_NEXT(next, "pthread_sigmask")(how, set, old);
+    return XY_NEXT(pthread_sigmask)(how, set, old);
 }
 
 XY_INTERPOSE int sigprocmask(int how, const sigset_t *set, sigset_t *old)
@@ -200,20 +197,16 @@ static sighandler_t set_simple(int number, sighandler_t handler, unsigned flags)
 
 XY_INTERPOSE sighandler_t signal(int number, sighandler_t handler)
 {
-    static XY_NEXT(sighandler_t, next, (int, sighandler_t));
-
     if (process_self == NULL)
-        return XY_CALL_NEXT(next, "signal")(number, handler);
+        return XY_NEXT(signal)(number, handler);
     return set_simple(number, handler, SA_RESTART);
 }
 
 /* The name of signal() in programs that ask for a strict standard. */
 XY_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
-    static XY_NEXT(sighandler_t, next, (int, sighandler_t));
-
     if (process_self == NULL)
-        return XY_CALL_NEXT(next, "__sysv_signal")(number, handler);
+        return XY_NEXT(__sysv_signal)(number, handler);
     return set_simple(number, handler, SA_RESETHAND | SA_NODEFER);
 }
 
@@ -239,17 +232,13 @@ static void own_timer(int which)
 
 XY_INTERPOSE unsigned alarm(unsigned seconds)
 {
-    static XY_NEXT(unsigned, next, (unsigned));
-
     own_timer(ITIMER_REAL);
-    return XY_CALL_NEXT(next, "alarm")(seconds);
+    return XY_NEXT(alarm)(seconds);
 }
 
 XY_INTERPOSE int setitimer(__itimer_which_t which, const struct itimerval *value,
                            struct itimerval *old)
 {
-    static XY_NEXT(int, next, (__itimer_which_t, const struct itimerval *, struct itimerval *));
-
     own_timer((int)which);
-    return XY_CALL_NEXT(next, "setitimer")(which, value, old);
+    return XY_NEXT(setitimer)(which, value, old);
 }

@@ -27,30 +27,24 @@ static bool may_switch(const void *caller)
 
 XY_INTERPOSE unsigned sleep(unsigned seconds)
 {
-    static XY_NEXT(unsigned, next, (unsigned));
-
     if (!may_switch(__builtin_return_address(0)))
-        return XY_CALL_NEXT(next, "sleep")(seconds);
+        return XY_NEXT(sleep)(seconds);
     process_sleep((double)seconds);
     return 0;
 }
 
 XY_INTERPOSE int usleep(useconds_t microseconds)
 {
-    static XY_NEXT(int, next, (useconds_t));
-
     if (!may_switch(__builtin_return_address(0)))
-        return XY_CALL_NEXT(next, "usleep")(microseconds);
+        return XY_NEXT(usleep)(microseconds);
     process_sleep(1e-6 * (double)microseconds);
     return 0;
 }
 
 XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
-    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
-
     if (!may_switch(__builtin_return_address(0)))
-        return XY_CALL_NEXT(next, "nanosleep")(wanted, left);
+        return XY_NEXT(nanosleep)(wanted, left);
     if (!is_valid(wanted)) {
         errno = EINVAL;
         return -1;
@@ -62,13 +56,12 @@ XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
 XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                                  struct timespec *left)
 {
-    static XY_NEXT(int, next, (clockid_t, int, const struct timespec *, struct timespec *));
     struct timespec now = {0};
     double seconds;
 
     if (!may_switch(__builtin_return_address(0)) ||
         (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && process_runtime.clock == NULL))
-        return XY_CALL_NEXT(next, "clock_nanosleep")(clock, flags, wanted, left);
+        return XY_NEXT(clock_nanosleep)(clock, flags, wanted, left);
     if (!is_valid(wanted))
         return EINVAL;
     if ((flags & TIMER_ABSTIME) != 0)
@@ -82,30 +75,24 @@ XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timesp
 
 XY_INTERPOSE int sched_yield(void)
 {
-    static XY_NEXT(int, next, (void));
-
     if (!may_switch(__builtin_return_address(0)))
-        return XY_CALL_NEXT(next, "sched_yield")();
+        return XY_NEXT(sched_yield)();
     process_yield();
     return 0;
 }
 
 XY_INTERPOSE int thrd_sleep(const struct timespec *wanted, struct timespec *left)
 {
-    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
-
     if (!may_switch(__builtin_return_address(0)) || !is_valid(wanted))
-        return XY_CALL_NEXT(next, "thrd_sleep")(wanted, left);
+        return XY_NEXT(thrd_sleep)(wanted, left);
     process_sleep(seconds_of(wanted));
     return 0;
 }
 
 XY_INTERPOSE void thrd_yield(void)
 {
-    static XY_NEXT(void, next, (void));
-
     if (!may_switch(__builtin_return_address(0)))
-        XY_CALL_NEXT(next, "thrd_yield")();
+        XY_NEXT(thrd_yield)();
     else
         process_yield();
 }

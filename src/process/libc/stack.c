@@ -12,8 +12,7 @@
 
 XY_INTERPOSE int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
-    static XY_NEXT(int, next, (pthread_t, pthread_attr_t *));
-    int error = XY_CALL_NEXT(next, "pthread_getattr_np")(thread, attributes);
+    int error = XY_NEXT(pthread_getattr_np)(thread, attributes);
     void *low, *high;
 
     if (error != 0 || !process_is_main() || !pthread_equal(thread, pthread_self()))

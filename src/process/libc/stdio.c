@@ -26,112 +26,44 @@ static FILE *own(FILE *file)
     return process_stream_of(process_self, file);
 }
 
-/* ---- Formatted output: everything ends in the two functions that take a va_list ---- */
+/* ---- Formatted output ---- */
 
-static int format_to(FILE *file, const char *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const char *, va_list));
+#define XY_FORMAT_CHARACTER char
+#define XY_FORMAT_SOURCE    own
+#define XY_FORMAT_STREAM    stdout
 
-    return XY_CALL_NEXT(next, "vfprintf")(own(file), format, arguments);
-}
+#define XY_FORMAT_NAME(kind) kind##printf
+#define XY_FORMAT_NEXT       "vfprintf"
+#include "process/libc/format.inc"
 
-static int format_checked_to(FILE *file, int flag, const char *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, int, const char *, va_list));
-
-    return XY_CALL_NEXT(next, "__vfprintf_chk")(own(file), flag, format, arguments);
-}
-
-XY_INTERPOSE int vfprintf(FILE *file, const char *format, va_list arguments)
-{
-    return format_to(file, format, arguments);
-}
-
-XY_INTERPOSE int vprintf(const char *format, va_list arguments)
-{
-    return format_to(stdout, format, arguments);
-}
-
-XY_INTERPOSE int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments)
-{
-    return format_checked_to(file, flag, format, arguments);
-}
-
-XY_INTERPOSE int __vprintf_chk(int flag, const char *format, va_list arguments)
-{
-    return format_checked_to(stdout, flag, format, arguments);
-}
-
-XY_INTERPOSE int fprintf(FILE *file, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_to(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int printf(const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_to(stdout, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __fprintf_chk(FILE *file, int flag, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_checked_to(file, flag, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __printf_chk(int flag, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_checked_to(stdout, flag, format, arguments);
-    va_end(arguments);
-    return n;
-}
+/* The names for programs compiled with _FORTIFY_SOURCE. */
+#define XY_FORMAT_NAME(kind) __##kind##printf_chk
+#define XY_FORMAT_NEXT       "__vfprintf_chk"
+#define XY_FORMAT_FLAG       int flag,
+#define XY_FORMAT_PASS       flag,
+#include "process/libc/format.inc"
 
 /* ---- Plain output ---- */
 
 XY_INTERPOSE int fputs(const char *s, FILE *file)
 {
-    static XY_NEXT(int, next, (const char *, FILE *));
-
-    return XY_CALL_NEXT(next, "fputs")(s, own(file));
+    return XY_NEXT(fputs)(s, own(file));
 }
 
 XY_INTERPOSE int fputs_unlocked(const char *s, FILE *file)
 {
-    static XY_NEXT(int, next, (const char *, FILE *));
-
-    return XY_CALL_NEXT(next, "fputs_unlocked")(s, own(file));
+    return XY_NEXT(fputs_unlocked)(s, own(file));
 }
 
 /* With its newline in one piece on an unbuffered stream as well. */
 XY_INTERPOSE int puts(const char *s)
 {
-    static XY_NEXT(int, next, (const char *));
     process_t *process = process_self;
     FILE *file;
     int result;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "puts")(s);
+        return XY_NEXT(puts)(s);
     file = own(stdout);
     flockfile(file);
     result = fputs(s, file) == EOF || fputc('\n', file) == EOF ? EOF : 1;
@@ -141,9 +73,7 @@ XY_INTERPOSE int puts(const char *s)
 
 XY_INTERPOSE int fputc(int c, FILE *file)
 {
-    static XY_NEXT(int, next, (int, FILE *));
-
-    return XY_CALL_NEXT(next, "fputc")(c, own(file));
+    return XY_NEXT(fputc)(c, own(file));
 }
 
 XY_INTERPOSE int putc(int c, FILE *file)
@@ -178,21 +108,15 @@ XY_INTERPOSE int putchar_unlocked(int c)
 
 XY_INTERPOSE size_t fwrite(const void *data, size_t size, size_t n, FILE *file)
 {
-    static XY_NEXT(size_t, next, (const void *, size_t, size_t, FILE *));
-
-    return XY_CALL_NEXT(next, "fwrite")(data, size, n, own(file));
+    return XY_NEXT(fwrite)(data, size, n, own(file));
 }
 
 XY_INTERPOSE size_t fwrite_unlocked(const void *data, size_t size, size_t n, FILE *file)
 {
-    static XY_NEXT(size_t, next, (const void *, size_t, size_t, FILE *));
-
-    return XY_CALL_NEXT(next, "fwrite_unlocked")(data, size, n, own(file));
+    return XY_NEXT(fwrite_unlocked)(data, size, n, own(file));
 }
 
 XY_INTERPOSE int putw(int word, FILE *file)
 {
-    static XY_NEXT(int, next, (int, FILE *));
-
-    return XY_CALL_NEXT(next, "putw")(word, own(file));
+    return XY_NEXT(putw)(word, own(file));
 }

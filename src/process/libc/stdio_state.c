@@ -26,9 +26,7 @@ static FILE *own(FILE *file)
 
 static int plain_flush(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "fflush")(file);
+    return XY_NEXT(fflush)(file);
 }
 
 static int flush_stream(process_stream_t *stream)
@@ -76,9 +74,7 @@ XY_INTERPOSE int xylem_flush_lines(FILE *file)
 
 XY_INTERPOSE int fflush_unlocked(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return process_self != NULL ? fflush(file) : XY_CALL_NEXT(next, "fflush_unlocked")(file);
+    return process_self != NULL ? fflush(file) : XY_NEXT(fflush_unlocked)(file);
 }
 
 /* A process that closes its standard streams leaves those of other processes open, and its own file
@@ -96,23 +92,21 @@ static int close_stream(process_stream_t *stream)
 
 XY_INTERPOSE int fclose(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
     process_stream_t *stream = process_stream_find(process_self, file);
 
     if (stream != NULL)
         return close_stream(stream);
     process_descriptor_forget(file->_fileno);
-    return XY_CALL_NEXT(next, "fclose")(file);
+    return XY_NEXT(fclose)(file);
 }
 
 XY_INTERPOSE FILE *freopen(const char *path, const char *mode, FILE *file)
 {
-    static XY_NEXT(FILE *, next, (const char *, const char *, FILE *));
     process_stream_t *stream = process_stream_find(process_self, file);
 
     if (stream != NULL)
         return process_stream_reopen(stream, path, mode);
-    return XY_CALL_NEXT(next, "freopen")(path, mode, file);
+    return XY_NEXT(freopen)(path, mode, file);
 }
 
 XY_INTERPOSE FILE *freopen64(const char *path, const char *mode, FILE *file)
@@ -124,9 +118,7 @@ XY_INTERPOSE FILE *freopen64(const char *path, const char *mode, FILE *file)
 
 XY_INTERPOSE int setvbuf(FILE *file, char *buffer, int mode, size_t size)
 {
-    static XY_NEXT(int, next, (FILE *, char *, int, size_t));
-
-    return XY_CALL_NEXT(next, "setvbuf")(own(file), buffer, mode, size);
+    return XY_NEXT(setvbuf)(own(file), buffer, mode, size);
 }
 
 XY_INTERPOSE void setbuf(FILE *file, char *buffer)
@@ -146,16 +138,12 @@ XY_INTERPOSE void setlinebuf(FILE *file)
 
 XY_INTERPOSE void __fpurge(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "__fpurge")(own(file));
+    XY_NEXT(__fpurge)(own(file));
 }
 
 XY_INTERPOSE size_t __fpending(FILE *file)
 {
-    static XY_NEXT(size_t, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "__fpending")(own(file));
+    return XY_NEXT(__fpending)(own(file));
 }
 
 /* ---- State ---- */
@@ -163,12 +151,11 @@ XY_INTERPOSE size_t __fpending(FILE *file)
 /* The process's FILE has no descriptor; the one behind it is the answer that programs expect. */
 XY_INTERPOSE int fileno(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
     const process_stream_t *stream = process_stream_find(process_self, file);
 
     if (stream != NULL && stream->fd >= 0)
         return stream->fd;
-    return XY_CALL_NEXT(next, "fileno")(own(file));
+    return XY_NEXT(fileno)(own(file));
 }
 
 XY_INTERPOSE int fileno_unlocked(FILE *file)
@@ -186,53 +173,39 @@ static FILE *used(FILE *file)
 
 XY_INTERPOSE int feof(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "feof")(used(file));
+    return XY_NEXT(feof)(used(file));
 }
 
 XY_INTERPOSE int feof_unlocked(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "feof_unlocked")(used(file));
+    return XY_NEXT(feof_unlocked)(used(file));
 }
 
 XY_INTERPOSE int ferror(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "ferror")(used(file));
+    return XY_NEXT(ferror)(used(file));
 }
 
 XY_INTERPOSE int ferror_unlocked(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "ferror_unlocked")(used(file));
+    return XY_NEXT(ferror_unlocked)(used(file));
 }
 
 XY_INTERPOSE void clearerr(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "clearerr")(used(file));
+    XY_NEXT(clearerr)(used(file));
 }
 
 XY_INTERPOSE void clearerr_unlocked(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "clearerr_unlocked")(used(file));
+    XY_NEXT(clearerr_unlocked)(used(file));
 }
 
 /* ---- Positions ---- */
 
 XY_INTERPOSE int fseek(FILE *file, long offset, int whence)
 {
-    static XY_NEXT(int, next, (FILE *, long, int));
-
-    return XY_CALL_NEXT(next, "fseek")(own(file), offset, whence);
+    return XY_NEXT(fseek)(own(file), offset, whence);
 }
 
 XY_INTERPOSE int fseeko(FILE *file, off_t offset, int whence)
@@ -247,9 +220,7 @@ XY_INTERPOSE int fseeko64(FILE *file, off64_t offset, int whence)
 
 XY_INTERPOSE long ftell(FILE *file)
 {
-    static XY_NEXT(long, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "ftell")(own(file));
+    return XY_NEXT(ftell)(own(file));
 }
 
 XY_INTERPOSE off_t ftello(FILE *file)
@@ -264,44 +235,32 @@ XY_INTERPOSE off64_t ftello64(FILE *file)
 
 XY_INTERPOSE void rewind(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "rewind")(own(file));
+    XY_NEXT(rewind)(own(file));
 }
 
 XY_INTERPOSE int fgetpos(FILE *file, fpos_t *position)
 {
-    static XY_NEXT(int, next, (FILE *, fpos_t *));
-
-    return XY_CALL_NEXT(next, "fgetpos")(own(file), position);
+    return XY_NEXT(fgetpos)(own(file), position);
 }
 
 XY_INTERPOSE int fsetpos(FILE *file, const fpos_t *position)
 {
-    static XY_NEXT(int, next, (FILE *, const fpos_t *));
-
-    return XY_CALL_NEXT(next, "fsetpos")(own(file), position);
+    return XY_NEXT(fsetpos)(own(file), position);
 }
 
 /* ---- Locks: of the process's own FILE, which no other process waits for ---- */
 
 XY_INTERPOSE void flockfile(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "flockfile")(own(file));
+    XY_NEXT(flockfile)(own(file));
 }
 
 XY_INTERPOSE int ftrylockfile(FILE *file)
 {
-    static XY_NEXT(int, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "ftrylockfile")(own(file));
+    return XY_NEXT(ftrylockfile)(own(file));
 }
 
 XY_INTERPOSE void funlockfile(FILE *file)
 {
-    static XY_NEXT(void, next, (FILE *));
-
-    XY_CALL_NEXT(next, "funlockfile")(own(file));
+    XY_NEXT(funlockfile)(own(file));
 }

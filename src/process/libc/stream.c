@@ -98,17 +98,14 @@ static int write_tag(const process_stream_t *stream, char tag[TAG_SIZE])
 /* The C library's own: these are called with the lock held, when no other process may run. */
 static ssize_t plain_write(int fd, const void *bytes, size_t size)
 {
-    static XY_NEXT(ssize_t, next, (int, const void *, size_t));
-
-    return XY_CALL_NEXT(next, "write")(fd, bytes, size);
+    return XY_NEXT(write)(fd, bytes, size);
 }
 
 static void await_room(int fd)
 {
-    static XY_NEXT(int, next, (struct pollfd *, nfds_t, int));
     struct pollfd until = {.fd = fd, .events = POLLOUT};
 
-    XY_CALL_NEXT(next, "poll")(&until, 1, 1000);
+    XY_NEXT(poll)(&until, 1, 1000);
 }
 
 /* EAGAIN: the terminal or pipe is in non-blocking mode; wait as a blocking one would. 0 or the
@@ -271,9 +268,7 @@ static ssize_t on_write(void *cookie, const char *bytes, size_t size)
 
 static ssize_t on_read(void *cookie, char *bytes, size_t size)
 {
-    static XY_NEXT(ssize_t, next, (int, void *, size_t));
-
-    return XY_CALL_NEXT(next, "read")(((const process_stream_t *)cookie)->fd, bytes, size);
+    return XY_NEXT(read)(((const process_stream_t *)cookie)->fd, bytes, size);
 }
 
 /* Lines of several processes on one descriptor have no positions. */

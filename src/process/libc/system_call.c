@@ -18,9 +18,7 @@
 
 static long plain(long number, const long a[6])
 {
-    static XY_NEXT(long, next, (long, ...));
-
-    return XY_CALL_NEXT(next, "syscall")(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return XY_NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static void end(process_t *process, long number, int code)

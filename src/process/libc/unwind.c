@@ -21,13 +21,12 @@ static uintptr_t load_address(const process_module_t *module, const char *image)
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 XY_INTERPOSE int _dl_find_object(void *address, struct dl_find_object *result)
 {
-    static XY_NEXT(int, next, (void *, struct dl_find_object *));
     const process_program_t *program;
     const process_module_t *module;
     const char *image = process_image_find(address, &program, &module);
 
     if (image == NULL)
-        return XY_CALL_NEXT(next, "_dl_find_object")(address, result);
+        return XY_NEXT(_dl_find_object)(address, result);
     if (module->elf->unwind == 0)
         return -1;
     memset(result, 0, sizeof(*result));
@@ -77,9 +76,8 @@ static int visit_all(int (*visit)(struct dl_phdr_info *, size_t, void *), void *
 XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
                                  void *argument)
 {
-    static XY_NEXT(int, next, (int (*)(struct dl_phdr_info *, size_t, void *), void *));
     const process_t *process = process_self;
-    int result = XY_CALL_NEXT(next, "dl_iterate_phdr")(visit, argument);
+    int result = XY_NEXT(dl_iterate_phdr)(visit, argument);
 
     if (result != 0)
         return result;
@@ -107,14 +105,13 @@ void process_index_symbols(bool is_on)
 
 XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
 {
-    static XY_NEXT(int, next, (const void *, Dl_info *));
     const process_program_t *program;
     const process_module_t *module;
     const char *image = process_image_find(address, &program, &module);
     const ElfW(Sym) * symbol;
 
     if (image == NULL)
-        return XY_CALL_NEXT(next, "dladdr")(address, info);
+        return XY_NEXT(dladdr)(address, info);
     info->dli_fname = module->elf->path;
     info->dli_fbase = (void *)(uintptr_t)(image + module->offset);
     if (atomic_load_explicit(&makes_index, memory_order_relaxed))

@@ -38,30 +38,22 @@ static FILE *reader(FILE *file)
 
 XY_INTERPOSE wint_t fgetwc(FILE *file)
 {
-    static XY_NEXT(wint_t, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "fgetwc")(reader(file));
+    return XY_NEXT(fgetwc)(reader(file));
 }
 
 XY_INTERPOSE wint_t ungetwc(wint_t c, FILE *file)
 {
-    static XY_NEXT(wint_t, next, (wint_t, FILE *));
-
-    return XY_CALL_NEXT(next, "ungetwc")(c, reader(file));
+    return XY_NEXT(ungetwc)(c, reader(file));
 }
 
 XY_INTERPOSE wchar_t *fgetws(wchar_t *buffer, int size, FILE *file)
 {
-    static XY_NEXT(wchar_t *, next, (wchar_t *, int, FILE *));
-
-    return XY_CALL_NEXT(next, "fgetws")(buffer, size, reader(file));
+    return XY_NEXT(fgetws)(buffer, size, reader(file));
 }
 
 XY_INTERPOSE wchar_t *__fgetws_chk(wchar_t *buffer, size_t room, int size, FILE *file)
 {
-    static XY_NEXT(wchar_t *, next, (wchar_t *, size_t, int, FILE *));
-
-    return XY_CALL_NEXT(next, "__fgetws_chk")(buffer, room, size, reader(file));
+    return XY_NEXT(__fgetws_chk)(buffer, room, size, reader(file));
 }
 
 XY_INTERPOSE wchar_t *fgetws_unlocked(wchar_t *buffer, int size, FILE *file)
@@ -96,17 +88,18 @@ XY_INTERPOSE wint_t getwchar_unlocked(void)
 
 /* ---- Formatted input: the dialects of input.c ---- */
 
-#define XY_SCAN_CHARACTER wchar_t
-#define XY_SCAN_SOURCE    reader
+#define XY_FORMAT_CHARACTER wchar_t
+#define XY_FORMAT_SOURCE    reader
+#define XY_FORMAT_STREAM    stdin
 
-#define XY_SCAN_NAME(kind) old_##kind##wscanf
-#define XY_SCAN_NEXT       "vfwscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) old_##kind##wscanf
+#define XY_FORMAT_NEXT       "vfwscanf"
+#include "process/libc/format.inc"
 
-#define XY_SCAN_NAME(kind) __isoc99_##kind##wscanf
-#define XY_SCAN_NEXT       "__isoc99_vfwscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) __isoc99_##kind##wscanf
+#define XY_FORMAT_NEXT       "__isoc99_vfwscanf"
+#include "process/libc/format.inc"
 
-#define XY_SCAN_NAME(kind) __isoc23_##kind##wscanf
-#define XY_SCAN_NEXT       "__isoc23_vfwscanf"
-#include "process/libc/scan.inc"
+#define XY_FORMAT_NAME(kind) __isoc23_##kind##wscanf
+#define XY_FORMAT_NEXT       "__isoc23_vfwscanf"
+#include "process/libc/format.inc"

@@ -22,11 +22,10 @@ static process_stream_t *stream_of(const FILE *file)
 
 XY_INTERPOSE int fwide(FILE *file, int mode)
 {
-    static XY_NEXT(int, next, (FILE *, int));
     process_stream_t *stream = stream_of(file);
 
     if (stream == NULL)
-        return XY_CALL_NEXT(next, "fwide")(file, mode);
+        return XY_NEXT(fwide)(file, mode);
     if (stream->orientation == 0)
         stream->orientation = mode > 0 ? 1 : mode < 0 ? -1 : 0;
     return stream->orientation;
@@ -59,17 +58,13 @@ typedef int (*format_fn)(FILE *file, int flag, const wchar_t *format, va_list ar
 
 static int format_plain(FILE *file, int flag, const wchar_t *format, va_list arguments)
 {
-    static XY_NEXT(int, next, (FILE *, const wchar_t *, va_list));
-
     (void)flag;
-    return XY_CALL_NEXT(next, "vfwprintf")(file, format, arguments);
+    return XY_NEXT(vfwprintf)(file, format, arguments);
 }
 
 static int format_checked(FILE *file, int flag, const wchar_t *format, va_list arguments)
 {
-    static XY_NEXT(int, next, (FILE *, int, const wchar_t *, va_list));
-
-    return XY_CALL_NEXT(next, "__vfwprintf_chk")(file, flag, format, arguments);
+    return XY_NEXT_AS(format_checked, "__vfwprintf_chk")(file, flag, format, arguments);
 }
 
 /* Format wide text to a stream, through memory for standard streams of the process; -1 on failure.
@@ -97,87 +92,42 @@ static int format_to(FILE *file, format_fn write, int flag, const wchar_t *forma
     return n;
 }
 
-XY_INTERPOSE int vfwprintf(FILE *file, const wchar_t *format, va_list arguments)
+static int to_wprintf(FILE *file, const wchar_t *format, va_list arguments)
 {
     return format_to(file, format_plain, 0, format, arguments);
 }
 
-XY_INTERPOSE int vwprintf(const wchar_t *format, va_list arguments)
-{
-    return format_to(stdout, format_plain, 0, format, arguments);
-}
-
-XY_INTERPOSE int fwprintf(FILE *file, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_to(file, format_plain, 0, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int wprintf(const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_to(stdout, format_plain, 0, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __vfwprintf_chk(FILE *file, int flag, const wchar_t *format, va_list arguments)
+static int __to_wprintf_chk(FILE *file, int flag, const wchar_t *format, va_list arguments)
 {
     return format_to(file, format_checked, flag, format, arguments);
 }
 
-XY_INTERPOSE int __vwprintf_chk(int flag, const wchar_t *format, va_list arguments)
-{
-    return format_to(stdout, format_checked, flag, format, arguments);
-}
+#define XY_FORMAT_CHARACTER wchar_t
+#define XY_FORMAT_STREAM    stdout
 
-XY_INTERPOSE int __fwprintf_chk(FILE *file, int flag, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
+#define XY_FORMAT_NAME(kind) kind##wprintf
+#include "process/libc/format.inc"
 
-    va_start(arguments, format);
-    n = format_to(file, format_checked, flag, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __wprintf_chk(int flag, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = format_to(stdout, format_checked, flag, format, arguments);
-    va_end(arguments);
-    return n;
-}
+#define XY_FORMAT_NAME(kind) __##kind##wprintf_chk
+#define XY_FORMAT_FLAG       int flag,
+#define XY_FORMAT_PASS       flag,
+#include "process/libc/format.inc"
 
 XY_INTERPOSE wint_t fputwc(wchar_t c, FILE *file)
 {
-    static XY_NEXT(wint_t, next, (wchar_t, FILE *));
     process_stream_t *stream = stream_of(file);
 
     if (stream == NULL)
-        return XY_CALL_NEXT(next, "fputwc")(c, file);
+        return XY_NEXT(fputwc)(c, file);
     return put_all(stream, &c, 1) == 0 ? (wint_t)c : WEOF;
 }
 
 XY_INTERPOSE int fputws(const wchar_t *s, FILE *file)
 {
-    static XY_NEXT(int, next, (const wchar_t *, FILE *));
     process_stream_t *stream = stream_of(file);
 
     if (stream == NULL)
-        return XY_CALL_NEXT(next, "fputws")(s, file);
+        return XY_NEXT(fputws)(s, file);
     return put_all(stream, s, wcslen(s)) == 0 ? 1 : EOF;
 }
 

@@ -26,9 +26,7 @@ static void lock_zone(void)
 
 static void plain_tzset(void)
 {
-    static XY_NEXT(void, next, (void));
-
-    XY_CALL_NEXT(next, "tzset")();
+    XY_NEXT(tzset)();
 }
 
 static bool is_same(const char *a, const char *b)
@@ -39,13 +37,10 @@ static bool is_same(const char *a, const char *b)
 /* Change the C library's own environment. */
 static void set_zone(const char *zone)
 {
-    static XY_NEXT(int, set, (const char *, const char *, int));
-    static XY_NEXT(int, unset, (const char *));
-
     if (zone != NULL)
-        XY_CALL_NEXT(set, "setenv")("TZ", zone, 1);
+        XY_NEXT(setenv)("TZ", zone, 1);
     else
-        XY_CALL_NEXT(unset, "unsetenv")("TZ");
+        XY_NEXT(unsetenv)("TZ");
     xy_free(zone_now);
     zone_now = zone != NULL ? xy_strdup(zone) : NULL;
     is_known = zone == NULL || zone_now != NULL;
@@ -85,30 +80,28 @@ XY_INTERPOSE void tzset(void)
 
 XY_INTERPOSE struct tm *localtime_r(const time_t *when, struct tm *result)
 {
-    static XY_NEXT(struct tm *, next, (const time_t *, struct tm *));
     process_t *process = process_self;
     struct tm *answer;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "localtime_r")(when, result);
+        return XY_NEXT(localtime_r)(when, result);
     lock_zone();
     enter_zone(process);
-    answer = XY_CALL_NEXT(next, "localtime_r")(when, result);
+    answer = XY_NEXT(localtime_r)(when, result);
     process_block_unlock(&lock);
     return answer;
 }
 
 XY_INTERPOSE time_t mktime(struct tm *tm)
 {
-    static XY_NEXT(time_t, next, (struct tm *));
     process_t *process = process_self;
     time_t when;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "mktime")(tm);
+        return XY_NEXT(mktime)(tm);
     lock_zone();
     enter_zone(process);
-    when = XY_CALL_NEXT(next, "mktime")(tm);
+    when = XY_NEXT(mktime)(tm);
     process_block_unlock(&lock);
     return when;
 }
@@ -120,28 +113,25 @@ XY_INTERPOSE time_t timelocal(struct tm *tm)
 
 XY_INTERPOSE struct tm *gmtime(const time_t *when)
 {
-    static XY_NEXT(struct tm *, next, (const time_t *));
     process_t *process = process_self;
 
-    return process == NULL ? XY_CALL_NEXT(next, "gmtime")(when) : gmtime_r(when, &process->time);
+    return process == NULL ? XY_NEXT(gmtime)(when) : gmtime_r(when, &process->time);
 }
 
 XY_INTERPOSE struct tm *localtime(const time_t *when)
 {
-    static XY_NEXT(struct tm *, next, (const time_t *));
     process_t *process = process_self;
 
     if (process == NULL)
-        return XY_CALL_NEXT(next, "localtime")(when);
+        return XY_NEXT(localtime)(when);
     return localtime_r(when, &process->time);
 }
 
 XY_INTERPOSE char *asctime(const struct tm *tm)
 {
-    static XY_NEXT(char *, next, (const struct tm *));
     process_t *process = process_self;
 
-    return process == NULL ? XY_CALL_NEXT(next, "asctime")(tm) : asctime_r(tm, process->time_text);
+    return process == NULL ? XY_NEXT(asctime)(tm) : asctime_r(tm, process->time_text);
 }
 
 XY_INTERPOSE char *ctime(const time_t *when)

@@ -6,7 +6,7 @@
  *   layout.c    where tasks and data lie
  *   draw.c      pictures of the domain
  *   draw_use.c  pictures of memories and links
- *   page.c      the page, the slider, the files
+ *   task_page.c      the page, the slider, the files
  */
 #ifndef XY_TASKS_PICTURE_PICTURE_INTERNAL_H
 #define XY_TASKS_PICTURE_PICTURE_INTERNAL_H
@@ -111,7 +111,7 @@ void picture_draw_time(picture_layout_t *l);
 xy_status_t picture_draw_iterations(picture_layout_t *l);
 xy_status_t picture_draw_slices(picture_layout_t *l);
 
-/* page.c. Drawable: there are the positions, dimensions and events that the picture needs.
+/* task_page.c. Drawable: there are the positions, dimensions and events that the picture needs.
  * XY_ENOMEM (reported). */
 bool picture_is_drawable(const picture_layout_t *l, picture_view_t view);
 xy_status_t picture_draw(picture_layout_t *l, picture_view_t view);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assign each task to a memory at first. Data are put in a line (line.c), and the line is cut in
- * proportion to the work and the speed of the memories. A task belongs where the datum lies that it
- * writes. The cut is made anew for each slice of the life of the data (their first versions, ...,
- * their last), so that it follows a load that moves.
+ * Assign each task to a memory at first. Data are put in a line (policy_line.c), and the line is
+ * cut in proportion to the work and the speed of the memories. A task belongs where the datum lies
+ * that it writes. The cut is made anew for each slice of the life of the data (their first
+ * versions, ..., their last), so that it follows a load that moves.
  */
 #include "tasks/policy/closure.h"
 

@@ -3,8 +3,8 @@
  * Scheduling policies: the next task, and its place. This is the header that others include:
  *
  *   task.h      the inputs and decisions of a policy; the list of policies
- *   list.h      lists of tasks or data, linked by their numbers
- *   record.h    a trace of what tasks did, the same from both engines
+ *   policy_list.h      lists of tasks or data, linked by their numbers
+ *   policy_record.h    a trace of what tasks did, the same from both engines
  *
  * Both engines (src/tasks/sim, src/tasks/exec) ask a policy from one thread at a time; its state
  * belongs to one run.
@@ -12,8 +12,8 @@
 #ifndef XY_TASKS_POLICY_POLICY_H
 #define XY_TASKS_POLICY_POLICY_H
 
-#include "tasks/policy/list.h"
-#include "tasks/policy/record.h"
+#include "tasks/policy/policy_list.h"
+#include "tasks/policy/policy_record.h"
 #include "tasks/policy/task.h"
 
 #endif

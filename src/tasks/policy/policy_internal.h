@@ -3,7 +3,7 @@
 #ifndef XY_TASKS_POLICY_POLICY_INTERNAL_H
 #define XY_TASKS_POLICY_POLICY_INTERNAL_H
 
-#include "tasks/policy/list.h"
+#include "tasks/policy/policy_list.h"
 #include "tasks/policy/task.h"
 
 /* The task of the list with the fewest missing bytes in `memory`, looking at `limit` of them at
@@ -42,7 +42,7 @@ xy_op_id_t policy_near_first(policy_near_t *near);
 void policy_near_arrived(policy_near_t *near, xy_task_uses_t *uses, const bool *has_left,
                          int32_t data);
 
-/* ---- Data in a line (line.c) ---- */
+/* ---- Data in a line (policy_line.c) ---- */
 
 /* The datum that says where a task belongs: the first it writes, or else reads; -1: none. */
 int32_t policy_key_datum(const xy_graph_t *graph, xy_op_id_t op);
@@ -50,7 +50,7 @@ int32_t policy_key_datum(const xy_graph_t *graph, xy_op_id_t op);
  * silence. */
 xy_status_t policy_line_up(const xy_graph_t *graph, int32_t *rank);
 
-/* ---- Policies of the user (plugin.c) ---- */
+/* ---- Policies of the user (policy_plugin.c) ---- */
 
 /* Errors are reported. Any thread. */
 xy_status_t policy_plugin_find(const char *path, const xy_task_policy_t **policy_p);

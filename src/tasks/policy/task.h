@@ -107,7 +107,7 @@ struct xy_task_policy {
     int64_t (*next_use)(void *state, int32_t memory, int32_t data);
     /* Has it broken a rule? It was reported, and the policy picks nothing more. NULL: never. */
     bool (*is_faulty)(const void *state);
-    const void *plugin; /* the table of the user behind it (plugin.c); or NULL */
+    const void *plugin; /* the table of the user behind it (policy_plugin.c); or NULL */
 };
 
 /* All policies, ended by NULL; the first is the default. */

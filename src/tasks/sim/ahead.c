@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "tasks/device/device.h"
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 enum { GPUS_MAX = 64 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fiber/fiber.h"
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 /* ---- Workers ---- */
 

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 /* The rate at which data leave the main memory and come home together, at best; false: ways out
  * and ways home have no link in common, and only what comes home is counted. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 /* Trials of longer graphs end when the work of so many tasks is done; on graphs longer than that
  * policies that win seldom are not tried; no trial begins when the tasks of earlier ones have

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies of data on the virtual clock: each comes over a link. What is overwritten on its way is
  * worth nothing when it arrives. */
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 static sim_tasks_t *sim_of(xy_task_engine_t *e)
 {

@@ -3,7 +3,7 @@
  * Transfers. Each way carries one at a time: first its latency, then bytes at the rate of the way;
  * ways that share a link share its rate fairly (max-min), as fluids do.
  */
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 static sim_transfer_t *transfer_new(sim_tasks_t *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 void xy_task_platform_destroy(xy_task_platform_t *p)
 {

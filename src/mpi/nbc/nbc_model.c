@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Choose the settings that are left open: where the progress threads of a collective run, in which
+ * order those of a core do, and how many levels of a tree the ranks do themselves.
+ *
+ * Where each rank has a core of its own, the collective is simulated on the cores of the job with
+ * their NUMA nodes (sim/node.h), once for each collective, algorithm and size, in each usual place
+ * and with each S; then the best place with the other orders. The curves that this gives
+ * (xy_sim_split_t) tell the best choice for any computation: `adaptive` looks at the measured one,
+ * the others assume a program that computes as long as it communicates, shared by the ranks. Where
+ * ranks share cores, or counts are not known to all, or the graph is too large to be simulated in a
+ * start call, chains get `odd-even`, others `numa`, or `bind` if too few cores communicate, the
+ * order is `semaphore`, and S comes from the published model (nbc_split.c).
+ *
+ * Another order than `semaphore` must gain GAIN: below, the simulation knows too little about the
+ * costs of a switch on this machine.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "mpi/nbc/nbc.h"
+#include "sim/sim.h"
+
+enum {
+    FORECASTS_MAX = 64, /* of a communicator */
+    RANKS_MAX = 512,
+    OPS_MAX = 1024, /* simulated in a few milliseconds */
+    STEPS = 4       /* number of distinguished sizes between two powers of two */
+};
+
+enum { WAYS = 8 }; /* the usual places, and the other orders of one of them */
+
+#define GAIN 0.02
+
+typedef struct nbc_forecast {
+    /* The key of the forecast. */
+    xy_collective_t collective;
+    const xy_coll_algorithm_t *algorithm;
+    const xy_threads_t *place; /* asked for; NULL: any of the usual ones */
+    const xy_order_t *order;   /* asked for; NULL: any without priorities */
+    bool is_threads;
+    mpi_progress_t progress;
+    int step; /* of the size */
+    /* The forecast; no ways: none. */
+    int ways;
+    const xy_threads_t *places[WAYS];
+    const xy_order_t *orders[WAYS];
+    xy_sim_split_t times[WAYS];
+    struct nbc_forecast *next;
+} nbc_forecast_t;
+
+/* Calls of each collective with each S. */
+static _Atomic uint64_t splits[XY_COLL_COUNT][XY_SIM_SPLIT_LEVELS + 1];
+
+static const xy_threads_t *place_named(const char *name)
+{
+    return xy_table_find(XY_TABLE(xy_threads_all), name);
+}
+
+static const xy_order_t *usual_order(void)
+{
+    return xy_table_find(XY_TABLE(xy_order_all), "semaphore");
+}
+
+/* ---- The node ---- */
+
+static int core_of(int worker)
+{
+    return mpi_job->node.core_of != NULL ? mpi_job->node.core_of[worker] : worker;
+}
+
+/* The cores of the members; false: some share one. */
+static bool list_cores(const mpi_coll_t *coll, int *cores)
+{
+    if (coll->locals != coll->size || coll->size > RANKS_MAX)
+        return false;
+    for (int r = 0; r < coll->size; r++) {
+        cores[r] = core_of(coll->worker_of[coll->local_of[r]]);
+        if (cores[r] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* The communication cores, growing; how many. */
+static int list_comm(int *comm)
+{
+    int count = 0;
+
+    for (int w = mpi_job->workers - mpi_job->comm_workers; w < mpi_job->workers; w++) {
+        int core = core_of(w), at = count;
+
+        if (core < 0 || count == RANKS_MAX)
+            continue;
+        for (; at > 0 && comm[at - 1] > core; at--)
+            comm[at] = comm[at - 1];
+        comm[at] = core;
+        count++;
+    }
+    return count;
+}
+
+/* The usual costs, scaled to what messages cost here. */
+static void set_costs(xy_sim_costs_t *costs)
+{
+    double copy, alpha;
+
+    xy_sim_costs_default(costs);
+    copy = nbc_link.beta > 0 ? 1 / (nbc_link.beta * costs->copy) : 1;
+    alpha = nbc_link.alpha > 0 ? nbc_link.alpha / costs->alpha : 1;
+    costs->reduce = nbc_link.beta + nbc_link.gamma > 0 ? 1 / (nbc_link.beta + nbc_link.gamma)
+                                                       : costs->reduce * copy;
+    costs->copy *= copy;
+    costs->numa *= copy;
+    costs->link *= copy;
+    costs->alpha *= alpha;
+    costs->swap *= alpha;
+    costs->poll *= alpha;
+    costs->task *= alpha;
+}
+
+static xy_status_t make_machine(xy_machine_t **machine_p)
+{
+    const mpi_node_t *n = &mpi_job->node;
+    char text[64];
+
+    snprintf(text, sizeof(text), "numa:%d core:%d", n->core_of != NULL ? n->numas : 1,
+             n->core_of != NULL ? n->cores : mpi_job->workers);
+    return xy_machine_synthetic(text, machine_p);
+}
+
+/* ---- The best of what was simulated ---- */
+
+/* The S that is asked for; negative: the best. */
+static int split_of(const nbc_shape_t *shape)
+{
+    return shape->is_split ? shape->split : 0;
+}
+
+/* The one of least T_ovrl beside `compute`, with S `fixed`, or the best one if that is negative. */
+static int best_way(const nbc_forecast_t *f, double compute, int fixed, int *levels)
+{
+    double least = INFINITY;
+    int best = 0;
+
+    for (int i = 0; i < f->ways; i++) {
+        const xy_sim_split_t *t = &f->times[i];
+        int s = fixed < 0 ? xy_sim_split_best(t, compute) : fixed < t->height ? fixed : t->height;
+        double time = xy_sim_split_overlapped(t, s, compute);
+        bool is_usual = f->order != NULL || f->orders[i] == usual_order();
+
+        if (time < least * (1 - (is_usual ? 1e-9 : GAIN))) {
+            least = time;
+            best = i;
+            if (levels != NULL)
+                *levels = s;
+        }
+    }
+    return best;
+}
+
+/* ---- Simulating ---- */
+
+/* The computation of the ranks beside the collective: as long as they need for it without any help,
+ * the work of the communication cores included. */
+static xy_status_t expect(xy_sim_node_t node, const xy_graph_t *graph, double *compute_p)
+{
+    xy_sim_result_t result;
+    xy_sim_t *sim;
+    xy_status_t st;
+
+    node.progress = XY_SIM_NONE;
+    st = xy_sim_create(&node, &sim);
+    if (st != XY_OK)
+        return st;
+    st = xy_sim_run(sim, graph, 0, NULL, NULL, &result);
+    xy_sim_destroy(sim);
+    *compute_p = result.end * (node.ranks + node.comm_cores) / node.ranks;
+    return st;
+}
+
+/* Simulate one placement and order of progress threads and add the result to the forecast. */
+static xy_status_t add_way(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
+                           const xy_threads_t *place, const xy_order_t *order, double compute)
+{
+    xy_sim_t *sim;
+    xy_status_t st;
+
+    if (f->ways == WAYS)
+        return XY_OK;
+    node->threads = place->name;
+    node->order = order->name;
+    st = xy_sim_create(node, &sim);
+    if (st != XY_OK)
+        return st;
+    st = xy_sim_split_times(sim, graph, compute, &f->times[f->ways]);
+    xy_sim_destroy(sim);
+    f->places[f->ways] = place;
+    f->orders[f->ways] = order;
+    f->ways += st == XY_OK;
+    return st;
+}
+
+/* The best of the ways so far with the orders that are left, if the order is open. */
+static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
+                              double compute, int split)
+{
+    const xy_threads_t *place = f->places[best_way(f, compute, split, NULL)];
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; f->order == NULL && xy_order_all[i] != NULL && st == XY_OK; i++)
+        if (!xy_order_all[i]->has_priorities && xy_order_all[i] != usual_order())
+            st = add_way(f, node, graph, place, xy_order_all[i], compute);
+    return st;
+}
+
+/* Simulate all placements and orders that the settings leave open. */
+static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node,
+                            int split)
+{
+    const xy_order_t *order = f->order != NULL ? f->order : usual_order();
+    double compute = 0;
+    xy_status_t st = expect(*node, graph, &compute);
+
+    if (st == XY_OK && !f->is_threads)
+        return add_way(f, node, graph, xy_threads_all[0], order, compute);
+    if (st == XY_OK && f->place != NULL)
+        st = add_way(f, node, graph, f->place, order, compute);
+    for (int i = 0; f->place == NULL && xy_threads_all[i] != NULL && st == XY_OK; i++)
+        if (xy_threads_all[i]->is_usual)
+            st = add_way(f, node, graph, xy_threads_all[i], order, compute);
+    return st == XY_OK ? add_orders(f, node, graph, compute, split) : st;
+}
+
+/* Nothing is known where this fails: errors are not the program's. */
+static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_shape_t *shape)
+{
+    int cores[RANKS_MAX], comm[RANKS_MAX];
+    xy_sim_node_t node = {.ranks = call->comm->coll->size,
+                          .core_list = cores,
+                          .comm_list = comm,
+                          .progress = f->is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
+                          .order = usual_order()->name,
+                          .priority = mpi_settings_of(call->comm)->priority};
+    xy_machine_t *machine = NULL;
+    xy_graph_t *graph = NULL;
+
+    if (!list_cores(call->comm->coll, cores) || (f->place != NULL && !f->place->is_usual))
+        return;
+    node.comm_cores = f->progress == XMPI_PROGRESS_NONE ? 0 : list_comm(comm);
+    set_costs(&node.costs);
+    if (nbc_graph_make(call, shape, &graph) != XY_OK)
+        return;
+    if (xy_graph_ops(graph) <= OPS_MAX && make_machine(&machine) == XY_OK) {
+        node.machine = machine;
+        if (simulate(f, graph, &node, split_of(shape)) != XY_OK)
+            f->ways = 0;
+    }
+    xy_machine_destroy(machine);
+    xy_graph_destroy(graph);
+}
+
+/* ---- Keeping ---- */
+
+static int step_of(const nbc_shape_t *shape)
+{
+    double bytes = (double)shape->count * (double)shape->element;
+
+    return bytes > 0 ? (int)floor(STEPS * log2(bytes)) : -1;
+}
+
+static bool is_about(const nbc_forecast_t *f, const nbc_forecast_t *key)
+{
+    return f->collective == key->collective && f->algorithm == key->algorithm &&
+           f->place == key->place && f->order == key->order && f->is_threads == key->is_threads &&
+           f->progress == key->progress && f->step == key->step;
+}
+
+/* NULL: none can be had. */
+static const nbc_forecast_t *forecast(const coll_call_t *call, const nbc_shape_t *shape,
+                                      const nbc_way_t *way)
+{
+    nbc_comm_t *nbc = nbc_of(call->comm->coll);
+    nbc_forecast_t key = {.collective = shape->collective,
+                          .algorithm = shape->algorithm,
+                          .place = shape->is_threads ? way->place : NULL,
+                          .order = shape->is_threads ? way->order : NULL,
+                          .is_threads = shape->is_threads,
+                          .progress = mpi_settings_of(call->comm)->progress,
+                          .step = step_of(shape)};
+    nbc_forecast_t *f = nbc->forecasts;
+
+    while (f != NULL && !is_about(f, &key))
+        f = f->next;
+    if (f == NULL && nbc->forecast_count < FORECASTS_MAX) {
+        f = xy_malloc(sizeof(*f));
+        if (f == NULL)
+            return NULL;
+        *f = key;
+        look_ahead(f, call, shape);
+        f->next = nbc->forecasts;
+        nbc->forecasts = f;
+        nbc->forecast_count++;
+    }
+    return f != NULL && f->ways > 0 ? f : NULL;
+}
+
+void nbc_model_forget(nbc_comm_t *nbc)
+{
+    for (nbc_forecast_t *f = nbc->forecasts, *next; f != NULL; f = next) {
+        next = f->next;
+        xy_free(f);
+    }
+}
+
+/* ---- Choosing ---- */
+
+/* Do too few cores communicate for what the others compute? With P of them beside L cores of ranks
+ * and a work W that these would share, beside a computation of W/L (L + P)/L, threads on the cores
+ * of their ranks take W/L longer than the computation, the others at least W/P. */
+static bool is_too_much(const mpi_coll_t *coll, xy_collective_t collective)
+{
+    int l = coll->locals, p = mpi_job->comm_workers;
+    xy_split_t tree = {.cores = l + p, .ranks = coll->size, .compute_cores = l, .base = 2};
+
+    if (p == 0)
+        return false;
+    if (nbc_is_tree(collective)) {
+        tree.is_doubling = collective == XY_COLL_GATHER || collective == XY_COLL_SCATTER;
+        return xy_split_overlapped(&tree, xy_split_height(tree.ranks, 2)) <
+               xy_split_overlapped(&tree, 0);
+    }
+    return (long)p * (2 * l + p) < (long)l * l;
+}
+
+/* Without a forecast. */
+static void choose_by_rule(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
+{
+    bool is_chain = shape->collective == XY_COLL_SCAN || shape->collective == XY_COLL_EXSCAN;
+
+    if (shape->is_threads && way->place == NULL)
+        way->place = place_named(is_chain                                           ? "odd-even"
+                                 : is_too_much(call->comm->coll, shape->collective) ? "bind"
+                                                                                    : "numa");
+    if (shape->is_threads && way->order == NULL)
+        way->order = usual_order();
+    if (shape->is_split && shape->split < 0)
+        shape->split = nbc_split_levels(call, shape);
+}
+
+static void choose_best(const nbc_forecast_t *f, double compute, nbc_shape_t *shape, nbc_way_t *way)
+{
+    int levels = 0, best = best_way(f, compute, split_of(shape), &levels);
+
+    if (shape->is_split)
+        shape->split = levels;
+    if (way->place == NULL)
+        way->place = f->places[best];
+    if (way->order == NULL)
+        way->order = f->orders[best];
+}
+
+void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
+{
+    const mpi_settings_t *s = mpi_settings_of(call->comm);
+    const nbc_forecast_t *f = NULL;
+    double measured = nbc_of(call->comm->coll)->computed[shape->collective];
+    xy_collective_t c = shape->collective;
+
+    if (shape->is_split)
+        shape->split = s->split;
+    if (shape->is_threads) {
+        way->place = s->place[c];
+        way->order = s->order[c];
+        way->priority = way->order != NULL && way->order->has_priorities ? s->priority : 0;
+    }
+    if (!nbc_needs_all_counts(call) &&
+        ((shape->is_threads && (way->place == NULL || way->order == NULL)) ||
+         (shape->is_split && shape->split < 0)))
+        f = forecast(call, shape, way);
+    if (f != NULL)
+        choose_best(
+            f, s->split == XMPI_SPLIT_ADAPTIVE && measured > 0 ? measured : f->times[0].compute,
+            shape, way);
+    else
+        choose_by_rule(call, shape, way);
+    if (shape->is_split && shape->split <= XY_SIM_SPLIT_LEVELS)
+        atomic_fetch_add_explicit(&splits[c][shape->split], 1, memory_order_relaxed);
+}
+
+void nbc_splits_reset(void)
+{
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        for (int s = 0; s <= XY_SIM_SPLIT_LEVELS; s++)
+            atomic_store_explicit(&splits[c][s], 0, memory_order_relaxed);
+}
+
+void nbc_splits_tell(xy_text_t *text)
+{
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        for (int s = 0; s <= XY_SIM_SPLIT_LEVELS; s++) {
+            unsigned long long calls = atomic_load_explicit(&splits[c][s], memory_order_relaxed);
+
+            if (calls > 0)
+                xy_text_addf(text, "split-tree: %s with S = %d, %llu call%s\n",
+                             xy_coll_name((xy_collective_t)c), s, calls, calls == 1 ? "" : "s");
+        }
+}
