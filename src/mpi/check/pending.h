@@ -13,8 +13,8 @@
 
 xy_status_t check_pending_begin(int ranks);
 /* `self` passes a buffer: does it lie in memory that is there, is it long enough, and has it the
- * right type? */
-void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
+ * right type? Returns whether all of it is in one block of the heap. */
+bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
 /* `self` starts to send from or receive into this buffer: does another operation use it? With a
  * request of a nonblocking call it is pending from now on. */
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
