@@ -10,6 +10,7 @@
 #include "mpi/check/collectives.h"
 #include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
@@ -75,8 +76,7 @@ static void begin(mpi_rank_t *self)
 /* MPI_Send and its like: whether they wait for the receiver is up to the library. */
 static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
-    return t->mode == XMPI_MODE_STANDARD && (strncmp(self->call.name, "MPI_Send", 8) == 0 ||
-                                             strncmp(self->call.name, "MPI_Isend", 9) == 0);
+    return t->mode == XMPI_MODE_STANDARD && check_facts_of(self->call.name)->is_standard;
 }
 
 /* The receiver of a message; NULL: it is on another worker, or in another process. */

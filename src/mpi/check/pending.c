@@ -13,6 +13,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/read_only.h"
@@ -222,16 +223,8 @@ void check_pending_twice(const mpi_rank_t *self, int first, int second)
 /* Nonblocking calls whose request is the program's own. */
 static bool is_kept(const mpi_rank_t *self, const mpi_request_t *request)
 {
-    static const char *const names[] = {
-        "MPI_Isend",    "MPI_Issend",   "MPI_Irsend",  "MPI_Irecv",    "MPI_Imrecv", "MPI_Isend_c",
-        "MPI_Issend_c", "MPI_Irsend_c", "MPI_Irecv_c", "MPI_Imrecv_c", NULL};
-
-    if (request == NULL)
-        return false;
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(self->call.name, names[i]) == 0)
-            return true;
-    return request->is_persistent && request->kind <= XMPI_KIND_RECV;
+    return request != NULL && (check_facts_of(self->call.name)->starts ||
+                               (request->is_persistent && request->kind <= XMPI_KIND_RECV));
 }
 
 static const char *side_of(const pending_t *p)
@@ -654,7 +647,7 @@ static bool extend_last(const mpi_rank_t *self, const mpi_win_t *win, int target
         p->target != target || p->site != self->call.caller || p->call != self->call.name ||
         p->is_receive != is_receive || p->request != NULL || p->is_told || p->is_fresh ||
         p->guard >= 0 || area->high - area->low >= SMALL ||
-        p->heap != check_allocations_changes() || strncmp(p->call, "MPI_R", 5) == 0)
+        p->heap != check_allocations_changes() || check_facts_of(p->call)->has_request)
         return false;
     if (p->is_hashed)
         p->hash = check_area_hash_more(p->hash, p->parts, area);
