@@ -116,9 +116,11 @@ bool check_area_overlaps(const check_area_t *a, const check_area_t *b)
     return found;
 }
 
+#define FACTOR 0x9e3779b97f4a7c15u
+
 static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ word) * FACTOR;
     return hash ^ hash >> 32;
 }
 
@@ -161,17 +163,23 @@ uint64_t check_area_hash_bytes(uint64_t hash, const char *bytes, size_t length)
     return mix(hash, last);
 }
 
+/* Changes on a GPU are not looked for. */
+static uint64_t hash_plain(const char *bytes, size_t length)
+{
+    return mpi_is_on_device(bytes) ? FACTOR : check_area_hash_bytes(FACTOR, bytes, length);
+}
+
 uint64_t check_area_hash(const check_area_t *area)
 {
-    uint64_t hash = 0x9e3779b97f4a7c15u;
+    uint64_t hash = FACTOR;
     walk_t walk;
     const char *run;
     size_t length;
 
-    if (mpi_is_on_device((const char *)area->buffer + area->type->true_lb))
-        return hash; /* changes on a GPU are not looked for */
     if (area->type->is_contiguous)
-        return check_area_hash_bytes(hash, area->low, (size_t)(area->high - area->low));
+        return hash_plain(area->low, (size_t)(area->high - area->low));
+    if (mpi_is_on_device((const char *)area->buffer + area->type->true_lb))
+        return hash;
     walk = walk_begin(area);
     while ((run = walk_next(&walk, &length)) != NULL)
         hash = check_area_hash_bytes(hash, run, length);
@@ -187,7 +195,7 @@ bool check_area_follows(const check_area_t *whole, uint64_t parts, const check_a
 /* Parts that change places change the sum. */
 static uint64_t hash_part(uint64_t number, uint64_t hash)
 {
-    return xy_hash_u64(hash + number);
+    return mix(mix(0, number), hash);
 }
 
 uint64_t check_area_hash_more(uint64_t hash, uint64_t parts, const check_area_t *next)
@@ -204,14 +212,7 @@ uint64_t check_area_hash_parts(const check_area_t *area, uint64_t parts)
 
     if (parts == 1)
         return check_area_hash(area);
-    for (uint64_t i = 0; i < parts; i++) {
-        const check_area_t part = {.buffer = area->low + i * bytes,
-                                   .count = (int64_t)(bytes / area->type->size),
-                                   .type = area->type,
-                                   .low = area->low + i * bytes,
-                                   .high = area->low + (i + 1) * bytes};
-
-        hash += hash_part(i, check_area_hash(&part));
-    }
+    for (uint64_t i = 0; i < parts; i++)
+        hash += hash_part(i, hash_plain(area->low + i * bytes, bytes));
     return hash;
 }
