@@ -343,6 +343,12 @@ static void touch(const void *buffer, int64_t count, mpi_type_t *type)
         check_guard_lift_all(area.low, area.high);
 }
 
+static void meet(const mpi_request_t *receive)
+{
+    if (mpi_checks.buffers)
+        check_pending_meet(receive);
+}
+
 static void arrive(const mpi_request_t *receive)
 {
     if (mpi_checks.buffers)
@@ -383,6 +389,7 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .part = start_part,
                                         .expects = check_late_takes,
                                         .touch = touch,
+                                        .meet = meet,
                                         .arrive = arrive};
 
 /* ---- No rank can move ---- */

@@ -22,7 +22,7 @@
 
 typedef struct pending {
     check_span_t span; /* first */
-    LIST_ENTRY(pending) with_request, with_window, with_receives, with_fresh;
+    LIST_ENTRY(pending) with_request, with_window, with_receives, with_fresh, with_met;
     const mpi_request_t *request; /* NULL: of a one-sided operation, which the epoch of */
     const struct mpi_win *win;    /* ... ends, */
     int target;                   /* ... or a flush of this member */
@@ -31,6 +31,7 @@ typedef struct pending {
     const char *call;
     const void *site;
     bool is_receive, is_told;
+    bool is_met;     /* its message may have come */
     bool is_fresh;   /* the program has not run since the bytes were last seen */
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
@@ -55,11 +56,12 @@ typedef struct {
     list_t window;           /* one-sided ones */
     list_t receives;         /* of all */
     list_t fresh;            /* to be noted when the rank returns to its program */
+    list_t met;              /* receives */
+    list_t spares;
     int in_windows;
     int guarded;
-    int unsettled;    /* receive buffers of collectives and files whose data may still come */
-    uint32_t lifts;   /* of guards, when those here were last raised */
-    pending_t *spare; /* one that is free */
+    int unsettled;  /* receive buffers of collectives and files whose data may still come */
+    uint32_t lifts; /* of guards, when those here were last raised */
     const mpi_request_t *partial; /* of a buffer that was not kept */
 } ours_t;
 
@@ -75,8 +77,8 @@ typedef struct {
     uint64_t changes; /* of the heap, then */
     bool is_in_heap;
 } seen_t;
-enum { SEEN = 256 };
-static seen_t (*seen)[SEEN]; /* [ranks] */
+enum { SEEN = 256, WAYS = 2 };
+static seen_t (*seen)[SEEN][WAYS]; /* [ranks], the latest first */
 
 /* Buffers of one-sided operations per rank: an epoch may have very many, and the first will do. */
 enum { WINDOW_MOST = 8192 };
@@ -148,14 +150,31 @@ static void note_later(const mpi_rank_t *self, pending_t *p)
     p->is_fresh = true;
 }
 
+static void note_met(ours_t *o, pending_t *p)
+{
+    if (!p->is_met)
+        LIST_INSERT_HEAD(&o->met, p, with_met);
+    p->is_met = true;
+}
+
+static void forget_met(pending_t *p)
+{
+    if (p->is_met)
+        LIST_REMOVE(p, with_met);
+    p->is_met = false;
+}
+
 /* Keep `*p`, at least as long as its request or its epoch lasts. NULL: memory ran out, and what is
  * not noted is not reported. */
 static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
 {
     ours_t *o = &ours[self->world];
-    pending_t *p = o->spare != NULL ? o->spare : xy_malloc(sizeof(*p));
+    pending_t *p = LIST_FIRST(&o->spares);
 
-    o->spare = NULL;
+    if (p != NULL)
+        LIST_REMOVE(p, with_request);
+    else
+        p = xy_malloc(sizeof(*p));
     if (p == NULL) {
         check_guard_end(made->guard);
         o->partial = made->request;
@@ -178,6 +197,8 @@ static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
     o->unsettled += is_unsettled(p);
     if (p->is_receive)
         LIST_INSERT_HEAD(&o->receives, p, with_receives);
+    if (p->is_receive && p->request != NULL && !mpi_is_observed(self)) /* nobody tells */
+        note_met(o, p);
     note_later(self, p);
     return p;
 }
@@ -342,10 +363,10 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
         xy_free(p->memory);
     if (p->is_fresh)
         LIST_REMOVE(p, with_fresh);
+    forget_met(p);
     end_guard(o, p);
     mpi_type_release(p->type);
-    xy_free(o->spare);
-    o->spare = p;
+    LIST_INSERT_HEAD(&o->spares, p, with_request);
 }
 
 static void end_of_request(const mpi_request_t *request, bool looks)
@@ -403,13 +424,29 @@ static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t
     return search.found;
 }
 
-bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+/* The record of a buffer at the place of the call, first in its set; `*is_same_p`: it was there. */
+static seen_t *seen_of(const mpi_rank_t *self, const check_area_t *area, bool *is_same_p)
 {
     uint64_t which = (uintptr_t)self->call.caller ^ xy_hash_u64((uintptr_t)area->low);
-    seen_t *before = &seen[self->world][xy_hash_u64(which) % SEEN];
+    seen_t *set = seen[self->world][xy_hash_u64(which) % SEEN], found = {.site = NULL};
+    int way = 0;
+
+    while (way < WAYS - 1 && (set[way].site != self->call.caller || set[way].low != area->low))
+        way++;
+    found = set[way];
+    *is_same_p = found.site == self->call.caller && found.low == area->low &&
+                 found.high == area->high && found.type == area->type;
+    for (; way > 0; way--)
+        set[way] = set[way - 1];
+    set[0] = found;
+    return set;
+}
+
+bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+{
     uint64_t changes = check_allocations_changes();
-    bool is_same = before->site == self->call.caller && before->low == area->low &&
-                   before->high == area->high && before->type == area->type;
+    bool is_same;
+    seen_t *before = seen_of(self, area, &is_same);
 
     if (is_same && before->changes == changes)
         return before->is_in_heap;
@@ -601,13 +638,28 @@ static bool may_arrive(const pending_t *p)
     return p->is_receive && p->is_hashed && !p->is_arrived && p->apart == 0;
 }
 
-void check_pending_arrive(mpi_rank_t *rank)
+void check_pending_meet(const mpi_request_t *receive)
 {
+    ours_t *o = &ours[receive->owner->world];
     pending_t *p;
 
-    LIST_FOREACH(p, &ours[rank->world].receives, with_receives)
-    if (may_arrive(p) && p->request->is_done)
-        arrive(rank, p);
+    LIST_FOREACH(p, chain_of(o, receive), with_request)
+    if (p->request == receive) {
+        check_guard_lift(p->guard);
+        note_met(o, p);
+    }
+}
+
+void check_pending_arrive(mpi_rank_t *rank)
+{
+    for (pending_t *p = LIST_FIRST(&ours[rank->world].met), *next; p != NULL; p = next) {
+        next = LIST_NEXT(p, with_met);
+        if (!p->request->is_done)
+            continue;
+        forget_met(p);
+        if (may_arrive(p))
+            arrive(rank, p);
+    }
 }
 
 void check_pending_arrived(const mpi_request_t *receive)

@@ -34,7 +34,9 @@ const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
 void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request);
 /* A call of `self` receives two of its blocks into the same bytes. */
 void check_pending_twice(const mpi_rank_t *self, int first, int second);
-/* Receives of `rank` may have got their messages; this one has. On the worker. */
+/* A message is going to be written into the buffer of a receive. On the worker, as are those below:
+ * receives of `rank` may have got their messages; this one has. */
+void check_pending_meet(const mpi_request_t *receive);
 void check_pending_arrive(mpi_rank_t *rank);
 void check_pending_arrived(const mpi_request_t *receive);
 /* The program has completed the request, or has freed it before it was complete. */
