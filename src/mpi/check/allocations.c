@@ -19,7 +19,7 @@
 #include "mpi/check/span.h"
 
 enum { PARTS = 16, PART_BITS = 26, SPREAD = PARTS }; /* SPREAD: of blocks in several parts */
-enum { CELL_BITS = 7, CELLS = 2048 };                /* of the addresses of small blocks */
+enum { CELL_BITS = 7, CELLS = 16384 };               /* of the addresses of small blocks */
 enum { QUEUE = 2048, QUEUED_BYTES = 8 << 20, KEPT_BYTES = 1 << 20, AT_ONCE = 4 };
 
 typedef struct known {
