@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What options of mpiexec cost whole programs: run times with them divided by run times without.
 
-    bench/overhead.py [--mpiexec FILE] [--ways NAME,...] [--ranks 2,8] [--turns N] [--quick] [--only NAME,...]
+    bench/overhead.py [--mpiexec FILE] [--ways NAME,...] [--ranks 2,8] [--turns N] [--quick] [--only NAME,...] [--instructions]
 
 The ways are unwatched (--deadlock-after 0, without the thread that looks for deadlocks), check (--check) and report (--report).
 Examples that compute, LAMMPS and the other programs of bench/installed.py where they are installed, and floods of small calls of
 one kind (bench/mpi/floods.c; --only floods: these alone), the worst case, run in turn plain and in each way, start and end
 included. The table has the median seconds of the plain run and the medians of the others divided by it, by the clock and by
 processor time, which other load disturbs less: 1.00 is free. --quick: two turns.
+
+--instructions: the instructions of one call of each flood by 2 ranks on one core, as valgrind (callgrind) counts them, which other
+load does not change.
 """
 import argparse
 import importlib.util
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -65,6 +69,26 @@ def measure(mpiexec, words, ranks, command, folder):
     return end - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def count(mpiexec, words, flood, kind, folder):
+    """Instructions of one call: of a longer run, without those of a shorter one."""
+    counts, short, more = [], 6400, 19200 # multiples of the 64 calls between fences and waits
+    for calls in (short, short + more):
+        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", mpiexec, *words, "--cores", "1", "-n", "2",
+                               flood, kind, str(calls)], cwd=folder, capture_output=True, text=True, timeout=600, check=True)
+        counts.append(int(re.search(r"Collected : (\d+)", done.stderr).group(1)))
+    return (counts[1] - counts[0]) / more
+
+
+def count_floods(mpiexec, runner, ways, only):
+    flood = compiled(runner, mpiexec, ROOT / "bench/mpi/floods.c")
+    print(f"{'flood':<20}{'plain':>9}" + "".join(f"{way:>11}" for way in ways if way != "plain"), flush=True)
+    for kind in FLOODS:
+        if not only or "floods" in only.split(",") or kind in only.split(","):
+            counts = {way: count(mpiexec, words, flood, kind, runner.folder) for way, words in ways.items()}
+            print(f"{kind:<20}{counts['plain']:>9.0f}" +
+                  "".join(f"{counts[way] / counts['plain']:>11.2f}" for way in ways if way != "plain"), flush=True)
+
+
 def is_wanted(name, only):
     return not only or name in only.split(",") or name.split("-")[0] in only.split(",")
 
@@ -86,6 +110,7 @@ def main():
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--instructions", action="store_true")
     options = parser.parse_args()
     others = options.ways.split(",")
     unknown = [way for way in others if way not in WAYS]
@@ -95,6 +120,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         mpiexec = options.mpiexec.resolve()
         runner = programs_of.installed.Runner(mpiexec, [], Path(folder))
+        if options.instructions:
+            count_floods(mpiexec, runner, ways, options.only)
+            return 0
         print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<20}{'ranks':>6}{'plain':>9}" +
               "".join(f"{way:>11}{'(cpu)':>7}" for way in others), flush=True)
         for name, command in commands(runner, mpiexec).items():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many small calls of one kind, for what mpiexec --check costs each of them (bench/check_cost.py).
+ * Many small calls of one kind, for what mpiexec --check costs each of them (bench/overhead.py).
  * Two ranks or more.
  *
  *   floods KIND [CALLS]

@@ -206,6 +206,20 @@ static void *substitute(const char *name, void *found)
     return process_openmp_substitute(name, process_device_substitute(name, found));
 }
 
+/* The file of the program or of a private library that has an address. */
+static bool find_file(const void *address, Dl_info *info)
+{
+    const process_program_t *program;
+    const process_module_t *module;
+    const char *image = process_image_find(address, &program, &module);
+
+    if (image == NULL)
+        return false;
+    info->dli_fname = module->elf->path;
+    info->dli_fbase = (void *)(uintptr_t)(image + module->offset);
+    return true;
+}
+
 void mpi_rank_refuse_other_mpi(void)
 {
     process_runtime.refuse = mpi_foreign_guard;
@@ -220,6 +234,7 @@ static void found_block(process_t *self, char *address)
 /* When the library is loaded: a program without a launcher uses devices, too. */
 static __attribute__((constructor)) void set_runtime(void)
 {
+    mpi_caller_set_files(find_file);
     process_runtime = (process_runtime_t){
         .name = "mpiexec",
         .noun = "rank",

@@ -19,7 +19,7 @@
 #include "mpi/check/span.h"
 
 enum { PARTS = 16, PART_BITS = 26, SPREAD = PARTS }; /* SPREAD: of blocks in several parts */
-enum { CELL_BITS = 7, CELLS = 2048 };                /* of the addresses of small blocks */
+enum { CELL_BITS = 7, CELLS = 16384 };               /* of the addresses of small blocks */
 enum { QUEUE = 2048, QUEUED_BYTES = 8 << 20, KEPT_BYTES = 1 << 20, AT_ONCE = 4 };
 
 typedef struct known {
@@ -82,14 +82,6 @@ static known_t *find_small(int part, const char *low, const char *high)
     return NULL;
 }
 
-/* A block of the part with a byte of the range; with its lock held. */
-static known_t *find(int part, const char *low, const char *high)
-{
-    known_t *small = find_small(part, low, high);
-
-    return small != NULL ? small : (known_t *)check_spans_find(parts[part].spans, low, high);
-}
-
 /* With the lock held. */
 static void insert(int part, known_t *known)
 {
@@ -120,6 +112,23 @@ static void forget(int part, known_t *known)
     parts[part].spare = known;
 }
 
+/* Blocks of the part with a byte of the range; with its lock held. Of two that overlap, the C
+ * library has freed the older one by itself. */
+static known_t *find(int part, const char *low, const char *high)
+{
+    known_t *small = find_small(part, low, high);
+    known_t *large = (known_t *)check_spans_find(parts[part].spans, low, high);
+    known_t *older;
+
+    if (small == NULL || large == NULL)
+        return small != NULL ? small : large;
+    if (small->block.low >= large->block.high || large->block.low >= small->block.high)
+        return small;
+    older = small->block.number < large->block.number ? small : large;
+    forget(part, older);
+    return older == small ? large : small;
+}
+
 /* The C library has freed blocks of this range by itself. */
 static void forget_range(int part, const char *low, const char *high)
 {
@@ -129,6 +138,14 @@ static void forget_range(int part, const char *low, const char *high)
     while ((known = find(part, low, high)) != NULL)
         forget(part, known);
     pthread_mutex_unlock(&parts[part].lock);
+}
+
+/* The same for a new block there. Small ones in a large one are many cells to look at: `find` will
+ * forget them. */
+static known_t *find_older(int part, const char *low, const char *high)
+{
+    return is_small(low, high) ? find(part, low, high)
+                               : (known_t *)check_spans_find(parts[part].spans, low, high);
 }
 
 static known_t *new_known(int part)
@@ -156,7 +173,7 @@ void check_allocations_add(void *memory, size_t size, const void *site)
     else if (has_spread)
         forget_range(SPREAD, low, high);
     pthread_mutex_lock(&parts[part].lock);
-    while ((known = find(part, low, high)) != NULL)
+    while ((known = find_older(part, low, high)) != NULL)
         forget(part, known);
     known = new_known(part);
     if (known != NULL) {

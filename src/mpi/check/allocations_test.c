@@ -60,6 +60,40 @@ static void release(known_t *known)
     known->memory = NULL;
 }
 
+static void add_at(char *memory, size_t at, size_t size)
+{
+    check_allocations_add(memory + at, size, &sites[at % SITES]);
+}
+
+/* The start of the block that has a byte; NULL: none is known. */
+static const char *block_at(const char *byte)
+{
+    check_block_t block;
+
+    return check_allocations_find(byte, &block) ? block.low : NULL;
+}
+
+/* Blocks that the C library has freed by itself, and used again. */
+static void test_overlap(void **state)
+{
+    enum { LARGE = 4096, SMALL = 64, AT = 256, OTHER = 1024 };
+    char *memory = calloc(1, LARGE);
+
+    (void)state;
+    assert_non_null(memory);
+    add_at(memory, AT, SMALL);
+    add_at(memory, OTHER, SMALL);
+    add_at(memory, 0, LARGE);
+    assert_ptr_equal(block_at(memory + AT), memory);
+    assert_ptr_equal(block_at(memory + OTHER + SMALL - 1), memory);
+    add_at(memory, AT, SMALL);
+    assert_ptr_equal(block_at(memory + AT), memory + AT);
+    assert_null(block_at(memory + OTHER));
+    assert_null(block_at(memory + LARGE - 1));
+    assert_true(check_allocations_remove(memory + AT));
+    free(memory);
+}
+
 static void test_random(void **state)
 {
     known_t known[BLOCKS] = {{NULL, 0, NULL}};
@@ -126,7 +160,8 @@ static void test_spread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_spread)};
+                                       cmocka_unit_test(test_spread),
+                                       cmocka_unit_test(test_overlap)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

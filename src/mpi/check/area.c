@@ -116,46 +116,73 @@ bool check_area_overlaps(const check_area_t *a, const check_area_t *b)
     return found;
 }
 
-static uint64_t mix(uint64_t hash, const char *from, size_t length)
-{
-    uint64_t word = 0;
+#define FACTOR 0x9e3779b97f4a7c15u
 
-    memcpy(&word, from, length);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+static inline uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * FACTOR;
     return hash ^ hash >> 32;
 }
 
-/* Four sums at a time: one would wait for each of its multiplications. */
-static uint64_t hash_run(uint64_t hash, const char *run, size_t length)
+static inline uint64_t word_at(const char *bytes)
 {
-    const char *end = run + length;
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+/* Four sums at a time: one would wait for each of its multiplications. */
+static uint64_t hash_long(uint64_t hash, const char *bytes, const char *end)
+{
+    uint64_t a = hash, b = hash + 1, c = hash + 2, d = hash + 3;
+
+    for (; bytes < end; bytes += 32) {
+        a = mix(a, word_at(bytes));
+        b = mix(b, word_at(bytes + 8));
+        c = mix(c, word_at(bytes + 16));
+        d = mix(d, word_at(bytes + 24));
+    }
+    return mix(mix(mix(mix(0, a), b), c), d);
+}
+
+uint64_t check_area_hash_bytes(uint64_t hash, const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+    uint64_t last = 0;
 
     if (length >= 64) {
-        uint64_t sums[4] = {hash, hash + 1, hash + 2, hash + 3};
-
-        for (; end - run >= 32; run += 32)
-            for (int i = 0; i < 4; i++)
-                sums[i] = mix(sums[i], run + 8 * (size_t)i, 8);
-        hash = 0;
-        for (int i = 0; i < 4; i++)
-            hash = mix(hash, (const char *)&sums[i], 8);
+        hash = hash_long(hash, bytes, bytes + length / 32 * 32);
+        bytes += length / 32 * 32;
     }
-    for (; end - run >= 8; run += 8)
-        hash = mix(hash, run, 8);
-    return end > run ? mix(hash, run, (size_t)(end - run)) : hash;
+    for (; end - bytes >= 8; bytes += 8)
+        hash = mix(hash, word_at(bytes));
+    if (bytes == end)
+        return hash;
+    memcpy(&last, bytes, (size_t)(end - bytes));
+    return mix(hash, last);
+}
+
+/* Changes on a GPU are not looked for. */
+static uint64_t hash_plain(const char *bytes, size_t length)
+{
+    return mpi_is_on_device(bytes) ? FACTOR : check_area_hash_bytes(FACTOR, bytes, length);
 }
 
 uint64_t check_area_hash(const check_area_t *area)
 {
-    walk_t walk = walk_begin(area);
-    uint64_t hash = 0x9e3779b97f4a7c15u;
+    uint64_t hash = FACTOR;
+    walk_t walk;
     const char *run;
     size_t length;
 
+    if (area->type->is_contiguous)
+        return hash_plain(area->low, (size_t)(area->high - area->low));
     if (mpi_is_on_device((const char *)area->buffer + area->type->true_lb))
-        return hash; /* changes on a GPU are not looked for */
+        return hash;
+    walk = walk_begin(area);
     while ((run = walk_next(&walk, &length)) != NULL)
-        hash = hash_run(hash, run, length);
+        hash = check_area_hash_bytes(hash, run, length);
     return hash;
 }
 
@@ -168,7 +195,7 @@ bool check_area_follows(const check_area_t *whole, uint64_t parts, const check_a
 /* Parts that change places change the sum. */
 static uint64_t hash_part(uint64_t number, uint64_t hash)
 {
-    return xy_hash_u64(hash + number);
+    return mix(mix(0, number), hash);
 }
 
 uint64_t check_area_hash_more(uint64_t hash, uint64_t parts, const check_area_t *next)
@@ -185,14 +212,7 @@ uint64_t check_area_hash_parts(const check_area_t *area, uint64_t parts)
 
     if (parts == 1)
         return check_area_hash(area);
-    for (uint64_t i = 0; i < parts; i++) {
-        const check_area_t part = {.buffer = area->low + i * bytes,
-                                   .count = (int64_t)(bytes / area->type->size),
-                                   .type = area->type,
-                                   .low = area->low + i * bytes,
-                                   .high = area->low + (i + 1) * bytes};
-
-        hash += hash_part(i, check_area_hash(&part));
-    }
+    for (uint64_t i = 0; i < parts; i++)
+        hash += hash_part(i, hash_plain(area->low + i * bytes, bytes));
     return hash;
 }

@@ -21,8 +21,9 @@ bool check_area_overlaps(const check_area_t *a, const check_area_t *b);
 void check_area_each(const check_area_t *area,
                      bool (*visit)(const char *run, size_t length, void *argument), void *argument);
 
-/* A hash of the bytes as they are now. */
+/* A hash of the bytes as they are now; and of bytes behind others that have the hash `hash`. */
 uint64_t check_area_hash(const check_area_t *area);
+uint64_t check_area_hash_bytes(uint64_t hash, const char *bytes, size_t length);
 
 /* Areas of one length that follow each other are one area, whose hash grows with each of them:
  *

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/testing.h"
 #include "mpi/check/area.h"
 
 enum { BYTES = 4096, MIDDLE = BYTES / 2, PACKED = 1024 };
@@ -113,11 +114,59 @@ static void test_hash(void **state)
     }
 }
 
+/* The same for bytes of each length. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length <= 200; length++) {
+        uint64_t before = check_area_hash_bytes(1, memory, length);
+
+        for (size_t k = 0; k < 200; k++) {
+            memory[k]++;
+            assert_int_equal(check_area_hash_bytes(1, memory, length) != before, k < length);
+            memory[k]--;
+        }
+        assert_int_equal(check_area_hash_bytes(2, memory, length) != before, true);
+    }
+}
+
+/* Areas that follow each other are one, in this order. */
+static void test_parts(void **state)
+{
+    enum { PARTS = 9, LEAST = 1, MOST = 40 };
+    const mpi_type_t *type = mpi_type_of(MPI_CHAR);
+
+    (void)state;
+    for (int64_t each = LEAST; each <= MOST; each++) {
+        check_area_t whole = check_area_make(memory, each, type);
+        uint64_t hash;
+
+        for (int64_t i = 0; i < PARTS * each; i++)
+            memory[i] = (char)testing_below(256);
+        hash = check_area_hash(&whole);
+        for (uint64_t parts = 1; parts < PARTS; parts++) {
+            check_area_t next = check_area_make(whole.high, each, type);
+
+            assert_true(check_area_follows(&whole, parts, &next));
+            hash = check_area_hash_more(hash, parts, &next);
+            whole.high = next.high;
+            assert_true(check_area_hash_parts(&whole, parts + 1) == hash);
+        }
+        for (int i = 0; i < PARTS * (int)each; i++) {
+            memory[i]++;
+            assert_true(check_area_hash_parts(&whole, PARTS) != hash);
+            memory[i]--;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlaps),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, make_types, free_types);

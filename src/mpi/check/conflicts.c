@@ -23,6 +23,7 @@
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/order.h"
@@ -248,7 +249,7 @@ static epoch_t epoch_of(const mpi_win_t *win)
 /* Reads with a request may end before their epoch does, and what was written is compared. */
 static bool stays(const access_t *a)
 {
-    return a->what != CHECK_WRITE && strncmp(a->call, "MPI_Rget", 8) != 0;
+    return a->what != CHECK_WRITE && !check_facts_of(a->call)->is_rget;
 }
 
 /* Does it have the conflicts of another that stays in the list as long? */
@@ -356,7 +357,7 @@ static bool may_run(const access_t *a)
     enum { SMALL = 4096 };
 
     return a->type->is_contiguous && a->area.high - a->area.low < SMALL &&
-           strncmp(a->call, "MPI_R", 5) != 0;
+           !check_facts_of(a->call)->has_request;
 }
 
 static bool continues(const access_t *now, const access_t *run)
@@ -475,9 +476,12 @@ static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const acces
 /* The operations of the member in epochs of locks are complete within `extent`. */
 static void tell_over(mpi_win_t *win, member_t *member, const extent_t *extent)
 {
-    rma_told_t told = told_of(win->owner);
+    rma_told_t told;
     size_t kept = 0;
 
+    if (member->far.count == 0)
+        return;
+    told = told_of(win->owner);
     told.is_over = true;
     told.what = extent->is_local;
     for (size_t i = 0; i < member->far.count; i++) {
@@ -510,20 +514,12 @@ static const char *keep_name(const char *call)
     return copy;
 }
 
-/* Not of puts and accumulates. */
-static bool returns_data(const access_t *a)
-{
-    return a->what == CHECK_READ ||
-           (a->what == CHECK_UPDATE && strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
-            strncmp(a->call, "MPI_Racc", 8) != 0);
-}
-
 /* Memory carries what ranks tell each other, too. */
 static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const access_t *a)
 {
     if (a->what != CHECK_READ)
         check_order_write(mpi_comm_world_rank(win->comm, a->target));
-    if (returns_data(a))
+    if (check_facts_of(a->call)->returns)
         check_order_hear_all(self);
 }
 
@@ -537,7 +533,7 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .op = op,
                     .origin = self->world,
                     .target = target,
-                    .what = check_sides_what(self->call.name),
+                    .what = check_facts_of(self->call.name)->what,
                     .area = check_area_make(address, count, type),
                     .type = type,
                     .call = self->call.name,
@@ -715,7 +711,7 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     fetch_t *fetch;
 
     check_pending_bind(win->owner, win, request);
-    if (member == NULL || !mpi_checks.windows || strncmp(win->owner->call.name, "MPI_Rget", 8) != 0)
+    if (member == NULL || !mpi_checks.windows || !check_facts_of(win->owner->call.name)->is_rget)
         return;
     fetch = xy_malloc(sizeof(*fetch));
     if (fetch == NULL)
@@ -771,7 +767,7 @@ static void keep_past(list_t *list, access_t *a)
 static bool is_within(const access_t *a, const extent_t *extent)
 {
     return (extent->target == RMA_EVERYWHERE || a->target == extent->target) &&
-           (!extent->is_local || returns_data(a));
+           (!extent->is_local || check_facts_of(a->call)->returns);
 }
 
 /* Operations that `member` has locked for are complete. */

@@ -99,10 +99,10 @@ typedef struct {
     ptrdiff_t distance; /* 0: not known */
     ptrdiff_t floor;    /* the same to the end of the call's own frame */
 } place_t;
-enum { PLACES = 32 };
 
 typedef struct {
-    place_t places[PLACES];
+    xy_hash_t places; /* of place_t, by site: the images of ranks have addresses of their own */
+    place_t *last, spare;
     const char *outermost;
 } known_t;
 
@@ -111,7 +111,11 @@ static known_t *known; /* [ranks] */
 xy_status_t check_elements_begin(int ranks)
 {
     known = xy_calloc((size_t)ranks, sizeof(*known));
-    return known != NULL ? XY_OK : xy_fail_memory("checking the program");
+    if (known == NULL)
+        return xy_fail_memory("checking the program");
+    for (int r = 0; r < ranks; r++)
+        xy_hash_init(&known[r].places, XY_HASH_U64);
+    return XY_OK;
 }
 
 /* The frame of the rank's caller, unwound or, if that will do, by its distance. */
@@ -139,24 +143,33 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
         mine->outermost = search.frame;
 }
 
-/* The record of the place of the rank's call. */
-static place_t *place_of(const mpi_rank_t *self)
+/* The record of a place in the rank's program: its variables take long to find. */
+static place_t *place_at(const mpi_rank_t *self, const void *site)
 {
-    uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
-    place_t *place = &known[self->world].places[hash % PLACES];
+    known_t *mine = &known[self->world];
+    place_t *place = mine->last;
 
-    if (place->site != self->call.caller) {
-        *place = (place_t){.site = self->call.caller};
+    if (place == NULL || place->site != site)
+        place = xy_hash_get(&mine->places, (uintptr_t)site);
+    if (place == NULL) {
+        place = xy_malloc(sizeof(*place));
+        if (place != NULL && xy_hash_set(&mine->places, (uintptr_t)site, place) != XY_OK) {
+            xy_free(place);
+            place = NULL;
+        }
+        if (place == NULL)
+            place = &mine->spare;
+        *place = (place_t){.site = site};
         place->scope.count =
-            mpi_caller_variables(self->call.caller, &place->scope.variables, &place->scope.base);
+            mpi_caller_variables(site, &place->scope.variables, &place->scope.base);
     }
-    return place;
+    return mine->last = place;
 }
 
 /* A variable that the calling function can name; `is_exact`: without any doubt. */
 static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
 {
-    place_t *place = place_of(self);
+    place_t *place = place_at(self, self->call.caller);
 
     if (place->scope.count > 0)
         find_frame(self, place, is_exact);
@@ -190,7 +203,8 @@ static scope_t scope_around(const mpi_rank_t *self, const char *address)
     if (search.frame == NULL || address < search.callee ||
         search.site == (_Unwind_Ptr)self->call.caller)
         return scope;
-    scope.count = mpi_caller_variables((const void *)search.site, &scope.variables, &scope.base);
+    scope = place_at(self, (const void *)search.site)->scope;
+    scope.is_exact = true;
     scope.frame = search.frame;
     return scope;
 }
@@ -206,7 +220,7 @@ bool check_elements_left(const mpi_rank_t *self, const char *address)
     if (anchor == NULL || address >= anchor + NEAR || !has_stack(self, &low, &high) ||
         address < low || self->call.name == NULL)
         return false;
-    place = place_of(self);
+    place = place_at(self, self->call.caller);
     if (place->floor == 0)
         find_frame(self, place, true);
     return place->floor > 0 && address < anchor + place->floor;

@@ -10,6 +10,7 @@
 #include "mpi/check/collectives.h"
 #include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
@@ -75,8 +76,7 @@ static void begin(mpi_rank_t *self)
 /* MPI_Send and its like: whether they wait for the receiver is up to the library. */
 static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
-    return t->mode == XMPI_MODE_STANDARD && (strncmp(self->call.name, "MPI_Send", 8) == 0 ||
-                                             strncmp(self->call.name, "MPI_Isend", 9) == 0);
+    return t->mode == XMPI_MODE_STANDARD && check_facts_of(self->call.name)->is_standard;
 }
 
 /* The receiver of a message; NULL: it is on another worker, or in another process. */
@@ -337,9 +337,16 @@ static void touch(const void *buffer, int64_t count, mpi_type_t *type)
 {
     check_area_t area = check_area_make(buffer, count, type);
 
-    acted = xy_now();
+    if (mpi_job->processes > 1)
+        acted = xy_now();
     if (area.low != area.high)
         check_guard_lift_all(area.low, area.high);
+}
+
+static void meet(const mpi_request_t *receive)
+{
+    if (mpi_checks.buffers)
+        check_pending_meet(receive);
 }
 
 static void arrive(const mpi_request_t *receive)
@@ -382,6 +389,7 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .part = start_part,
                                         .expects = check_late_takes,
                                         .touch = touch,
+                                        .meet = meet,
                                         .arrive = arrive};
 
 /* ---- No rank can move ---- */

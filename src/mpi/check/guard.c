@@ -27,6 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* to find a free one *
 static _Atomic bool is_possible;
 static _Atomic(void (*)(void)) before_first; /* called once, or NULL */
 static _Atomic uint32_t lifts;               /* guards that were lifted so far */
+static _Atomic int used;                     /* all are below this number */
 
 void mpi_check_guards_allow(bool is_allowed, void (*begin)(void))
 {
@@ -46,7 +47,7 @@ static bool is_blocked(void)
 
 /* May the page at `p` be written by the host? Lifting a guard makes it writable, which hides a
  * receive into read-only memory, and puts memory of the host at the address of a device. */
-static bool is_writable(uintptr_t p)
+static bool can_write(uintptr_t p)
 {
     return !mpi_is_on_device((const void *)p) &&
            (check_can_write((const void *)p) || !check_can_write((const void *)guards));
@@ -60,6 +61,8 @@ static int take(const mpi_rank_t *self, uintptr_t low, uintptr_t high)
     pthread_mutex_lock(&lock);
     while (guard < GUARDS_MOST && guards[guard].owner != NULL)
         guard++;
+    if (guard >= used && guard < GUARDS_MOST)
+        used = guard + 1;
     if (guard < GUARDS_MOST) {
         guards[guard].low = (char *)low;
         guards[guard].high = (char *)high;
@@ -84,20 +87,37 @@ static void call_before_first(void)
     pthread_mutex_unlock(&lock);
 }
 
-int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
+int check_guard_take(const mpi_rank_t *self, const char *low, const char *high, bool is_writable)
 {
     uintptr_t page = high - low < PAGE_LEAST ? PAGE_LEAST : (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)low + page - 1) / page * page,
               end = (uintptr_t)high / page * page;
-    bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first) &&
-                     is_writable(end - page);
+    bool is_wanted = first < end && is_possible && !is_blocked() &&
+                     (is_writable || (can_write(first) && can_write(end - page)));
     int guard = is_wanted ? take(self, first, end) : -1;
 
-    if (guard < 0)
-        return -1;
-    call_before_first();
+    if (guard >= 0)
+        call_before_first();
+    return guard;
+}
+
+int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
+{
+    int guard = check_guard_take(self, low, high, false);
+
     check_guard_renew(guard);
     return guard;
+}
+
+void check_guard_range(int guard, const char **low_p, const char **high_p)
+{
+    *low_p = guards[guard].low;
+    *high_p = guards[guard].high;
+}
+
+uint32_t check_guard_lifts(void)
+{
+    return lifts;
 }
 
 /* The word and the pages change together. A handler of faults may wait for it: nobody faults who
@@ -140,7 +160,7 @@ void check_guard_lift(int guard)
 
 void check_guard_lift_all(const char *low, const char *high)
 {
-    for (int i = 0; i < GUARDS_MOST; i++)
+    for (int i = 0; i < used; i++)
         if (guards[i].is_up && guards[i].low < high && low < guards[i].high)
             check_guard_lift(i);
 }
@@ -191,7 +211,7 @@ bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site
 {
     const mpi_rank_t *self = mpi_self;
 
-    for (int i = 0; i < GUARDS_MOST; i++) {
+    for (int i = 0; i < used; i++) {
         guard_t *g = &guards[i];
 
         if (g->owner == NULL || !g->is_up || (const char *)address < g->low ||

@@ -16,11 +16,17 @@
 #include "mpi/runtime/runtime.h"
 
 int check_guard_set(const mpi_rank_t *self, const char *low, const char *high);
+/* The same, to be protected by check_guard_renew. `is_writable`: the memory certainly is. */
+int check_guard_take(const mpi_rank_t *self, const char *low, const char *high, bool is_writable);
+/* The whole pages. */
+void check_guard_range(int guard, const char **low_p, const char **high_p);
 /* Unprotect it for now, and protect it again. */
 void check_guard_lift(int guard);
 /* ... of all whose pages have bytes in [low, high). */
 void check_guard_lift_all(const char *low, const char *high);
 void check_guard_renew(int guard);
+/* How many were unprotected so far: all are as they were if it is the same. */
+uint32_t check_guard_lifts(void);
 /* Is it protected? Then the program has not touched it. */
 bool check_guard_is_up(int guard);
 /* Where the program touched it, a return address; NULL: it did not. */

@@ -3,11 +3,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "mpi.h"
 #include "mpi/check/conflicts.h"
 #include "mpi/check/cores.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/pending.h"
 
 /* Members of a communicator are seldom further apart than this many collectives. */
@@ -17,20 +17,6 @@ enum { MEETINGS = 16 };
 typedef struct {
     uint64_t numbers[MEETINGS], times[MEETINGS];
 } meetings_t;
-
-/* The kind of order that a call gives its rank. */
-typedef enum {
-    HEARS_NOTHING,
-    HEARS_MESSAGES, /* that were sent to it */
-    HEARS_MEMBERS,  /* of the collective */
-    HEARS_ALL
-} hears_t;
-
-enum { KNOWN = 16 };
-typedef struct {
-    const char *call;
-    hears_t hears;
-} known_t;
 
 /* Other ranks write only what is atomic, with times of the clock, which never go back by much: a
  * rank that has heard too much is not reported. */
@@ -45,7 +31,6 @@ typedef struct {
     check_meeting_t entered_barrier; /* the collective in that call, if it is one */
     check_meeting_t barrier;         /* check_order_barrier */
     xy_hash_t entered;               /* by context: how many collectives, as a pointer */
-    known_t known[KNOWN];            /* of calls that it has made */
 } state_t;
 
 static _Atomic uint64_t now;
@@ -157,62 +142,6 @@ void check_order_meet(const mpi_rank_t *self, const mpi_comm_t *comm, bool is_ba
 
 /* ---- Calls ---- */
 
-static bool is_one_of(const char *call, const char *const *names)
-{
-    while (*names != NULL && strcmp(*names, call) != 0)
-        names++;
-    return *names != NULL;
-}
-
-static bool is_collective_access(const char *call)
-{
-    return strncmp(call, "MPI_File_", 9) == 0 && strstr(call, "_all") != NULL;
-}
-
-/* Calls that tell nothing of other ranks; those that return data of a window report that to
- * check_order_hear_all themselves. */
-// clang-format off
-static const char *const hears_nothing[] = {
-    "MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate", "MPI_Send", "MPI_Isend",
-    "MPI_Irecv", "MPI_Win_lock", "MPI_Win_flush", "MPI_Win_unlock", "MPI_Win_flush_all",
-    "MPI_Win_flush_local", "MPI_Win_lock_all", "MPI_Win_unlock_all", "MPI_Comm_rank",
-    "MPI_Comm_size", "MPI_Comm_group", "MPI_Comm_get_name", "MPI_Comm_set_name",
-    "MPI_Comm_get_attr", "MPI_Comm_set_errhandler", "MPI_Group_size", "MPI_Group_rank",
-    "MPI_Group_incl", "MPI_Group_excl", "MPI_Group_free", "MPI_Group_translate_ranks",
-    "MPI_Cart_coords", "MPI_Cart_rank", "MPI_Cart_shift", "MPI_Cart_get", "MPI_Info_create",
-    "MPI_Info_set", "MPI_Info_get", "MPI_Info_free", "MPI_File_read", "MPI_File_write",
-    "MPI_File_read_at", "MPI_File_write_at", "MPI_File_iread", "MPI_File_iwrite",
-    "MPI_File_iread_at", "MPI_File_iwrite_at", "MPI_File_seek", "MPI_File_get_position",
-    "MPI_File_get_byte_offset", "MPI_File_get_view", "MPI_File_get_amode",
-    "MPI_File_get_atomicity", "MPI_File_get_info", "MPI_File_set_errhandler", NULL};
-static const char *const hears_members[] = {
-    "MPI_Barrier", "MPI_Bcast", "MPI_Allreduce", "MPI_Reduce", "MPI_Scatter", "MPI_Scatterv",
-    "MPI_Gather", "MPI_Gatherv", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall",
-    "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scan", "MPI_Exscan", "MPI_Reduce_scatter",
-    "MPI_Reduce_scatter_block", "MPI_File_open", "MPI_File_set_view", "MPI_File_sync",
-    "MPI_File_set_size", "MPI_File_preallocate", "MPI_File_set_atomicity", NULL};
-static const char *const hears_messages[] = {
-    "MPI_Recv", "MPI_Sendrecv", NULL};
-// clang-format on
-
-static hears_t find_hears(const char *call)
-{
-    return is_one_of(call, hears_nothing)                                 ? HEARS_NOTHING
-           : is_one_of(call, hears_members) || is_collective_access(call) ? HEARS_MEMBERS
-           : is_one_of(call, hears_messages)                              ? HEARS_MESSAGES
-                                                                          : HEARS_ALL;
-}
-
-/* Names are compared once: those of calls are constants of the library. */
-static hears_t hears_of(state_t *s)
-{
-    known_t *known = &s->known[(uintptr_t)s->call / 8 % KNOWN];
-
-    if (known->call != s->call)
-        *known = (known_t){s->call, find_hears(s->call)};
-    return known->hears;
-}
-
 /* Members that are far ahead may have taken the place. */
 static uint64_t heard_of_members(const state_t *s)
 {
@@ -229,47 +158,47 @@ static uint64_t heard_of_members(const state_t *s)
 }
 
 /* The events that come before the rank's return from its call. */
-static uint64_t heard_in(state_t *s)
+static uint64_t heard_in(const state_t *s, check_hears_t hears)
 {
-    switch (hears_of(s)) {
-    case HEARS_NOTHING:
+    switch (hears) {
+    case CHECK_HEARS_NOTHING:
         return 0;
-    case HEARS_MESSAGES:
+    case CHECK_HEARS_MESSAGES:
         return mpi_job->processes > 1 ? now : s->sent; /* by another process */
-    case HEARS_MEMBERS:
+    case CHECK_HEARS_MEMBERS:
         return heard_of_members(s);
     default:
         return now;
     }
 }
 
-static void note_window(const char *call)
+/* The call has returned: note what its rank has heard of others in it. */
+static void note_end(state_t *s)
 {
-    if (strcmp(call, "MPI_Win_allocate_shared") == 0)
+    const check_facts_t *facts = check_facts_of(s->call);
+    uint64_t heard = heard_in(s, facts->hears);
+
+    s->heard = heard > s->heard ? heard : s->heard;
+    if (facts->hears != CHECK_HEARS_NOTHING)
+        s->barrier =
+            facts->hears == CHECK_HEARS_MEMBERS ? s->entered_barrier : (check_meeting_t){0, 0};
+    s->meetings = NULL;
+    s->entered_barrier = (check_meeting_t){0, 0};
+    if (facts->is_hidden)
         is_hidden = true;
-    if (mpi_job->processes > 1 && strncmp(call, "MPI_Win_", 8) == 0)
+    if (mpi_job->processes > 1 && facts->is_window)
         has_windows = true;
 }
 
-/* Called at the beginning and end of each MPI call: note what the rank has heard of others in it.
- */
+/* Called at the beginning and end of each MPI call. */
 static void on_call(mpi_rank_t *self)
 {
     state_t *s = self->world < count ? &states[self->world] : NULL;
-    uint64_t heard;
 
     if (s == NULL)
         return;
-    if (self->call.name == NULL && s->call != NULL) {
-        heard = heard_in(s);
-        s->heard = heard > s->heard ? heard : s->heard;
-        if (hears_of(s) != HEARS_NOTHING)
-            s->barrier =
-                hears_of(s) == HEARS_MEMBERS ? s->entered_barrier : (check_meeting_t){0, 0};
-        s->meetings = NULL;
-        s->entered_barrier = (check_meeting_t){0, 0};
-        note_window(s->call);
-    }
+    if (self->call.name == NULL && s->call != NULL)
+        note_end(s);
     if (self->call.name != NULL && self->thread_level == MPI_THREAD_SERIALIZED)
         mpi_thread_be_alone(self);
     check_conflicts_call(self);

@@ -13,6 +13,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/read_only.h"
@@ -21,7 +22,7 @@
 
 typedef struct pending {
     check_span_t span; /* first */
-    LIST_ENTRY(pending) with_request, with_window, with_receives;
+    LIST_ENTRY(pending) with_request, with_window, with_receives, with_fresh, with_met;
     const mpi_request_t *request; /* NULL: of a one-sided operation, which the epoch of */
     const struct mpi_win *win;    /* ... ends, */
     int target;                   /* ... or a flush of this member */
@@ -30,11 +31,13 @@ typedef struct pending {
     const char *call;
     const void *site;
     bool is_receive, is_told;
+    bool is_met;     /* its message may have come */
+    bool is_fresh;   /* the program has not run since the bytes were last seen */
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
     bool is_vector;  /* counts or displacements of a collective, */
     uint64_t block;  /* ... in this block of the heap; 0: in none */
-    uint64_t hash;   /* of the bytes at the start, or then */
+    uint64_t hash;   /* of the bytes at the start, or then; not of those that are guarded */
     uint64_t parts;  /* calls that name one area together, one behind the other */
     uint64_t heap;   /* check_allocations_changes at the start */
     int guard;       /* of the whole pages of a receive buffer (guard.h) */
@@ -52,9 +55,13 @@ typedef struct {
     list_t requests[CHAINS]; /* by hash of the request */
     list_t window;           /* one-sided ones */
     list_t receives;         /* of all */
+    list_t fresh;            /* to be noted when the rank returns to its program */
+    list_t met;              /* receives */
+    list_t spares;
     int in_windows;
-    int unsettled;    /* receive buffers of collectives and files whose data may still come */
-    pending_t *spare; /* one that is free */
+    int guarded;
+    int unsettled;  /* receive buffers of collectives and files whose data may still come */
+    uint32_t lifts; /* of guards, when those here were last raised */
     const mpi_request_t *partial; /* of a buffer that was not kept */
 } ours_t;
 
@@ -68,9 +75,10 @@ typedef struct {
     const char *low, *high;
     const mpi_type_t *type;
     uint64_t changes; /* of the heap, then */
+    bool is_in_heap;
 } seen_t;
-enum { SEEN = 256 };
-static seen_t (*seen)[SEEN]; /* [ranks] */
+enum { SEEN = 256, WAYS = 2 };
+static seen_t (*seen)[SEEN][WAYS]; /* [ranks], the latest first */
 
 /* Buffers of one-sided operations per rank: an epoch may have very many, and the first will do. */
 enum { WINDOW_MOST = 8192 };
@@ -95,24 +103,88 @@ static bool is_unsettled(const pending_t *p)
     return p->is_receive && !p->is_hashed && p->request != NULL && p->win == NULL;
 }
 
+/* A hash of the bytes that are not guarded. */
+static uint64_t hash_of(const pending_t *p)
+{
+    const char *low, *high;
+    uint64_t hash;
+
+    if (p->guard < 0)
+        return check_area_hash_parts(&p->area, p->parts);
+    check_guard_range(p->guard, &low, &high);
+    hash = check_area_hash_bytes(0, p->area.low, (size_t)(low - p->area.low));
+    return check_area_hash_bytes(hash, high, (size_t)(p->area.high - high));
+}
+
+static void end_guard(ours_t *o, pending_t *p)
+{
+    o->guarded -= p->guard >= 0;
+    check_guard_end(p->guard);
+    p->guard = -1;
+}
+
+/* Raise the guard of a buffer and note its bytes. */
+static void note(ours_t *o, pending_t *p)
+{
+    if (p->is_fresh)
+        LIST_REMOVE(p, with_fresh);
+    p->is_fresh = false;
+    check_guard_renew(p->guard);
+    if (check_guard_touched(p->guard) == NULL && !check_guard_is_up(p->guard))
+        end_guard(o, p);
+    if (p->is_hashed)
+        p->hash = hash_of(p);
+}
+
+/* The same before the program runs again: at the end of the call, whose own changes are right. */
+static void note_later(const mpi_rank_t *self, pending_t *p)
+{
+    ours_t *o = &ours[self->world];
+
+    if (self->call.name == NULL || !mpi_is_observed(self) || check_has_threads(self)) {
+        note(o, p);
+        return;
+    }
+    if (!p->is_fresh)
+        LIST_INSERT_HEAD(&o->fresh, p, with_fresh);
+    p->is_fresh = true;
+}
+
+static void note_met(ours_t *o, pending_t *p)
+{
+    if (!p->is_met)
+        LIST_INSERT_HEAD(&o->met, p, with_met);
+    p->is_met = true;
+}
+
+static void forget_met(pending_t *p)
+{
+    if (p->is_met)
+        LIST_REMOVE(p, with_met);
+    p->is_met = false;
+}
+
 /* Keep `*p`, at least as long as its request or its epoch lasts. NULL: memory ran out, and what is
  * not noted is not reported. */
 static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
 {
     ours_t *o = &ours[self->world];
-    pending_t *p = o->spare != NULL ? o->spare : xy_malloc(sizeof(*p));
+    pending_t *p = LIST_FIRST(&o->spares);
 
-    o->spare = NULL;
+    if (p != NULL)
+        LIST_REMOVE(p, with_request);
+    else
+        p = xy_malloc(sizeof(*p));
     if (p == NULL) {
+        check_guard_end(made->guard);
         o->partial = made->request;
         return NULL;
     }
     *p = *made;
     p->call = self->call.name;
     p->site = self->call.caller;
-    p->guard = -1;
+    o->guarded += p->guard >= 0;
     p->heap = check_allocations_changes();
-    p->hash = p->is_hashed ? check_area_hash(&p->area) : 0;
     p->parts = 1;
     p->span = (check_span_t){.low = p->area.low, .high = p->area.high};
     mpi_type_hold(p->type);
@@ -125,6 +197,9 @@ static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
     o->unsettled += is_unsettled(p);
     if (p->is_receive)
         LIST_INSERT_HEAD(&o->receives, p, with_receives);
+    if (p->is_receive && p->request != NULL && !mpi_is_observed(self)) /* nobody tells */
+        note_met(o, p);
+    note_later(self, p);
     return p;
 }
 
@@ -169,16 +244,8 @@ void check_pending_twice(const mpi_rank_t *self, int first, int second)
 /* Nonblocking calls whose request is the program's own. */
 static bool is_kept(const mpi_rank_t *self, const mpi_request_t *request)
 {
-    static const char *const names[] = {
-        "MPI_Isend",    "MPI_Issend",   "MPI_Irsend",  "MPI_Irecv",    "MPI_Imrecv", "MPI_Isend_c",
-        "MPI_Issend_c", "MPI_Irsend_c", "MPI_Irecv_c", "MPI_Imrecv_c", NULL};
-
-    if (request == NULL)
-        return false;
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(self->call.name, names[i]) == 0)
-            return true;
-    return request->is_persistent && request->kind <= XMPI_KIND_RECV;
+    return request != NULL && (check_facts_of(self->call.name)->starts ||
+                               (request->is_persistent && request->kind <= XMPI_KIND_RECV));
 }
 
 static const char *side_of(const pending_t *p)
@@ -211,7 +278,7 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
 
 static void check_hash(pending_t *p, const mpi_rank_t *self)
 {
-    if (p->is_told || check_area_hash_parts(&p->area, p->parts) == p->hash)
+    if (p->is_told || p->is_fresh || hash_of(p) == p->hash)
         return;
     p->is_told = true;
     report_change(p, self);
@@ -294,10 +361,12 @@ static void end(pending_t *p, const mpi_rank_t *self, bool looks)
         check_area_each(&p->area, bring_run, &p->apart);
     if (p->request == NULL || p->request->is_done) /* else data may still come */
         xy_free(p->memory);
-    check_guard_end(p->guard);
+    if (p->is_fresh)
+        LIST_REMOVE(p, with_fresh);
+    forget_met(p);
+    end_guard(o, p);
     mpi_type_release(p->type);
-    xy_free(o->spare);
-    o->spare = p;
+    LIST_INSERT_HEAD(&o->spares, p, with_request);
 }
 
 static void end_of_request(const mpi_request_t *request, bool looks)
@@ -355,24 +424,39 @@ static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t
     return search.found;
 }
 
-void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+/* The record of a buffer at the place of the call, first in its set; `*is_same_p`: it was there. */
+static seen_t *seen_of(const mpi_rank_t *self, const check_area_t *area, bool *is_same_p)
 {
     uint64_t which = (uintptr_t)self->call.caller ^ xy_hash_u64((uintptr_t)area->low);
-    seen_t *before = &seen[self->world][xy_hash_u64(which) % SEEN];
+    seen_t *set = seen[self->world][xy_hash_u64(which) % SEEN], found = {.site = NULL};
+    int way = 0;
+
+    while (way < WAYS - 1 && (set[way].site != self->call.caller || set[way].low != area->low))
+        way++;
+    found = set[way];
+    *is_same_p = found.site == self->call.caller && found.low == area->low &&
+                 found.high == area->high && found.type == area->type;
+    for (; way > 0; way--)
+        set[way] = set[way - 1];
+    set[0] = found;
+    return set;
+}
+
+bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+{
     uint64_t changes = check_allocations_changes();
-    bool is_same = before->site == self->call.caller && before->low == area->low &&
-                   before->high == area->high && before->type == area->type,
-         is_in_heap;
+    bool is_same;
+    seen_t *before = seen_of(self, area, &is_same);
 
     if (is_same && before->changes == changes)
-        return;
-    *before = (seen_t){self->call.caller, area->low, area->high, area->type, changes};
-    is_in_heap = check_allocations_look(self, area, is_receive, is_same);
-    if (is_same)
-        return;
-    check_elements_look(self, area, is_in_heap);
-    if (is_receive && !is_in_heap)
+        return before->is_in_heap;
+    *before = (seen_t){self->call.caller, area->low, area->high, area->type, changes, false};
+    before->is_in_heap = check_allocations_look(self, area, is_receive, is_same);
+    if (!is_same)
+        check_elements_look(self, area, before->is_in_heap);
+    if (!is_same && is_receive && !before->is_in_heap)
         check_read_only_look(self, area);
+    return before->is_in_heap;
 }
 
 /* Check the buffer of an operation and note it as pending; guard receives of contiguous data.
@@ -382,26 +466,27 @@ static pending_t *start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_req
 {
     check_area_t area = check_area_make(t->buffer, t->count, t->type);
     const pending_t *other;
-    pending_t *p;
+    bool is_in_heap, is_guarded;
 
     if (area.low == area.high)
         return NULL;
-    check_pending_memory(self, &area, is_receive);
+    is_in_heap = check_pending_memory(self, &area, is_receive);
     other = find_overlap(self, request, &area, is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN);
     if (other != NULL)
         report_overlap(self, other, &area, is_receive);
     if (request == NULL)
         return NULL;
-    p = keep(self, &(pending_t){.request = request,
-                                .area = area,
-                                .type = t->type,
-                                .is_receive = is_receive,
-                                .is_hashed = is_hashed});
-    if (p != NULL && is_receive && other == NULL && t->type->is_contiguous &&
-        !check_has_threads(self) &&
-        request->kind != XMPI_KIND_FILE) /* the kernel does not lift it */
-        p->guard = check_guard_set(self, area.low, area.high);
-    return p;
+    is_guarded = is_receive && other == NULL && t->type->is_contiguous &&
+                 !check_has_threads(self) &&
+                 request->kind != XMPI_KIND_FILE; /* the kernel does not lift it */
+    return keep(self, &(pending_t){.request = request,
+                                   .area = area,
+                                   .type = t->type,
+                                   .guard = is_guarded ? check_guard_take(self, area.low, area.high,
+                                                                          is_in_heap)
+                                                       : -1,
+                                   .is_receive = is_receive,
+                                   .is_hashed = is_hashed});
 }
 
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
@@ -449,11 +534,11 @@ static ptrdiff_t find_apart(const char *low, const char *high, void **memory_p)
 }
 
 /* The bytes that the call leaves as they are keep their values. */
-static void set_apart(ours_t *o, pending_t *p, ptrdiff_t apart)
+static void set_apart(const mpi_rank_t *self, pending_t *p, ptrdiff_t apart)
 {
-    o->unsettled -= is_unsettled(p);
+    ours[self->world].unsettled -= is_unsettled(p);
     p->is_hashed = true;
-    p->hash = check_area_hash(&p->area);
+    note_later(self, p);
     p->apart = apart;
     check_area_each(&p->area, take_run, &p->apart);
 }
@@ -485,7 +570,7 @@ void *check_pending_apart(const mpi_request_t *request, void *buffer)
     apart = find_apart(low, high, &first->memory);
     LIST_FOREACH(p, chain_of(o, request), with_request)
     if (apart != 0 && p->request == request && p->is_receive)
-        set_apart(o, p, apart);
+        set_apart(request->owner, p, apart);
     return (char *)buffer + apart;
 }
 
@@ -500,31 +585,52 @@ const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
         return t->buffer;
     apart = find_apart(p->area.low, p->area.high, &p->memory);
     if (apart != 0)
-        set_apart(&ours[self->world], p, apart);
+        set_apart(self, p, apart);
     return (const char *)t->buffer + apart;
 }
 
-static void arrive(pending_t *p)
+static void arrive(const mpi_rank_t *self, pending_t *p)
 {
     p->is_arrived = true;
     check_guard_lift(p->guard);
-    p->hash = check_area_hash(&p->area);
-    check_guard_renew(p->guard);
+    note_later(self, p);
+}
+
+static void settle(const mpi_rank_t *self, ours_t *o)
+{
+    pending_t *p;
+
+    LIST_FOREACH(p, &o->receives, with_receives)
+    if (is_unsettled(p) && p->request->is_done) {
+        o->unsettled--;
+        p->is_hashed = true;
+        arrive(self, p);
+    }
+}
+
+/* The library has used memory that is guarded. */
+static void raise_guards(ours_t *o)
+{
+    pending_t *p;
+
+    o->lifts = check_guard_lifts();
+    LIST_FOREACH(p, &o->receives, with_receives)
+    if (p->guard >= 0 && p->is_hashed && check_guard_touched(p->guard) == NULL)
+        check_guard_renew(p->guard);
 }
 
 void check_pending_call(const mpi_rank_t *self)
 {
     ours_t *o = &ours[self->world];
-    pending_t *p;
 
-    if (o->unsettled == 0)
+    if (o->unsettled > 0)
+        settle(self, o);
+    if (self->call.name != NULL)
         return;
-    LIST_FOREACH(p, &o->receives, with_receives)
-    if (is_unsettled(p) && p->request->is_done) {
-        o->unsettled--;
-        p->is_hashed = true;
-        arrive(p);
-    }
+    while (!LIST_EMPTY(&o->fresh))
+        note(o, LIST_FIRST(&o->fresh));
+    if (o->guarded > 0 && o->lifts != check_guard_lifts())
+        raise_guards(o);
 }
 
 static bool may_arrive(const pending_t *p)
@@ -532,13 +638,28 @@ static bool may_arrive(const pending_t *p)
     return p->is_receive && p->is_hashed && !p->is_arrived && p->apart == 0;
 }
 
-void check_pending_arrive(mpi_rank_t *rank)
+void check_pending_meet(const mpi_request_t *receive)
 {
+    ours_t *o = &ours[receive->owner->world];
     pending_t *p;
 
-    LIST_FOREACH(p, &ours[rank->world].receives, with_receives)
-    if (may_arrive(p) && p->request->is_done)
-        arrive(p);
+    LIST_FOREACH(p, chain_of(o, receive), with_request)
+    if (p->request == receive) {
+        check_guard_lift(p->guard);
+        note_met(o, p);
+    }
+}
+
+void check_pending_arrive(mpi_rank_t *rank)
+{
+    for (pending_t *p = LIST_FIRST(&ours[rank->world].met), *next; p != NULL; p = next) {
+        next = LIST_NEXT(p, with_met);
+        if (!p->request->is_done)
+            continue;
+        forget_met(p);
+        if (may_arrive(p))
+            arrive(rank, p);
+    }
 }
 
 void check_pending_arrived(const mpi_request_t *receive)
@@ -547,10 +668,9 @@ void check_pending_arrived(const mpi_request_t *receive)
 
     LIST_FOREACH(p, chain_of(&ours[receive->owner->world], receive), with_request)
     if (p->request == receive && may_arrive(p))
-        arrive(p);
+        arrive(receive->owner, p);
 }
 
-/* Bytes behind a guard that is up are as they were. */
 void check_pending_look(mpi_rank_t *self)
 {
     pending_t *p;
@@ -558,7 +678,7 @@ void check_pending_look(mpi_rank_t *self)
     LIST_FOREACH(p, &ours[self->world].receives, with_receives)
     {
         check_touch(p, self);
-        if (p->is_hashed && !check_guard_is_up(p->guard) &&
+        if (p->is_hashed &&
             (p->win != NULL || p->is_arrived || p->apart != 0 || !p->request->is_done))
             check_hash(p, self);
     }
@@ -577,9 +697,9 @@ static bool extend_last(const mpi_rank_t *self, const mpi_win_t *win, int target
 
     if (p == NULL || !check_area_follows(&p->area, p->parts, area) || p->win != win ||
         p->target != target || p->site != self->call.caller || p->call != self->call.name ||
-        p->is_receive != is_receive || p->request != NULL || p->is_told || p->guard >= 0 ||
-        area->high - area->low >= SMALL || p->heap != check_allocations_changes() ||
-        strncmp(p->call, "MPI_R", 5) == 0)
+        p->is_receive != is_receive || p->request != NULL || p->is_told || p->is_fresh ||
+        p->guard >= 0 || area->high - area->low >= SMALL ||
+        p->heap != check_allocations_changes() || check_facts_of(p->call)->has_request)
         return false;
     if (p->is_hashed)
         p->hash = check_area_hash_more(p->hash, p->parts, area);
@@ -596,25 +716,25 @@ void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
 {
     check_area_t area = check_area_make(t->buffer, t->count, t->type);
     bool is_far = rma_is_far(win, target), is_receive = use != CHECK_USE_ORIGIN,
-         is_full = ours[self->world].in_windows >= WINDOW_MOST;
+         is_full = ours[self->world].in_windows >= WINDOW_MOST, is_guarded;
     const pending_t *other;
-    pending_t *p;
 
     other = is_receive || !is_full ? find_overlap(self, NULL, &area, use) : NULL;
     if (other != NULL && other->win != NULL && other->site != self->call.caller)
         report_overlap(self, other, &area, is_receive);
     if (is_full || (other == NULL && extend_last(self, win, target, &area, is_receive)))
         return;
-    p = keep(self, &(pending_t){.win = win,
-                                .target = target,
-                                .area = area,
-                                .type = t->type,
-                                .is_receive = is_receive,
-                                .is_hashed = !is_receive || !is_far,
-                                .is_arrived = !is_far});
-    if (p != NULL && use == CHECK_USE_RESULT && !is_far && other == NULL &&
-        t->type->is_contiguous && !check_has_threads(self))
-        p->guard = check_guard_set(self, area.low, area.high);
+    is_guarded = use == CHECK_USE_RESULT && !is_far && other == NULL && t->type->is_contiguous &&
+                 !check_has_threads(self);
+    keep(self,
+         &(pending_t){.win = win,
+                      .target = target,
+                      .area = area,
+                      .type = t->type,
+                      .guard = is_guarded ? check_guard_take(self, area.low, area.high, false) : -1,
+                      .is_receive = is_receive,
+                      .is_hashed = !is_receive || !is_far,
+                      .is_arrived = !is_far});
 }
 
 void check_pending_bind(const mpi_rank_t *self, const mpi_win_t *win, const mpi_request_t *request)

@@ -13,8 +13,8 @@
 
 xy_status_t check_pending_begin(int ranks);
 /* `self` passes a buffer: does it lie in memory that is there, is it long enough, and has it the
- * right type? */
-void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
+ * right type? Returns whether all of it is in one block of the heap. */
+bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
 /* `self` starts to send from or receive into this buffer: does another operation use it? With a
  * request of a nonblocking call it is pending from now on. */
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
@@ -34,7 +34,9 @@ const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
 void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request);
 /* A call of `self` receives two of its blocks into the same bytes. */
 void check_pending_twice(const mpi_rank_t *self, int first, int second);
-/* Receives of `rank` may have got their messages; this one has. On the worker. */
+/* A message is going to be written into the buffer of a receive. On the worker, as are those below:
+ * receives of `rank` may have got their messages; this one has. */
+void check_pending_meet(const mpi_request_t *receive);
 void check_pending_arrive(mpi_rank_t *rank);
 void check_pending_arrived(const mpi_request_t *receive);
 /* The program has completed the request, or has freed it before it was complete. */

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/check/sides.h"
 
-#include <string.h>
-
 #include "mpi/check/allocations.h"
 #include "mpi/check/check.h"
+#include "mpi/check/facts.h"
 #include "mpi/check/pending.h"
-
-check_what_t check_sides_what(const char *call)
-{
-    if (strncmp(call, "MPI_Put", 7) == 0 || strncmp(call, "MPI_Rput", 8) == 0)
-        return CHECK_WRITE;
-    if (strcmp(call, "MPI_Get") == 0 || strcmp(call, "MPI_Get_c") == 0 ||
-        strncmp(call, "MPI_Rget", 8) == 0)
-        return strncmp(call, "MPI_Rget_", 9) == 0 && call[9] == 'a' ? CHECK_UPDATE : CHECK_READ;
-    return CHECK_UPDATE;
-}
 
 /* The buffers that a rank's call has named before its operation. In virtual time other ranks may
  * run in between. */
@@ -74,19 +63,22 @@ void check_sides_look(const mpi_rank_t *self, const mpi_win_t *win, int target,
     }
 }
 
+/* Names of sides begin with other letters. */
+enum { ORIGIN = 'o', TARGET = 't', RESULT = 'r' };
+
 void check_sides_note(const mpi_rank_t *self, const char *name, const void *address, int64_t count,
                       const mpi_type_t *type)
 {
     check_area_t area = check_area_make(address, count, type);
-    check_what_t what = check_sides_what(self->call.name);
+    check_what_t what = check_facts_of(self->call.name)->what;
     named_t *named = named_of(self);
-    bool is_receive = strcmp(name, "result") == 0 || what == CHECK_READ;
+    bool is_receive = name[0] == RESULT || what == CHECK_READ;
 
     if (named == NULL)
         return;
-    if (strcmp(name, "origin") == 0 || named->count == SIDES)
+    if (name[0] == ORIGIN || named->count == SIDES)
         named->count = 0;
-    if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
+    if (!mpi_checks.buffers || area.low == area.high || name[0] == TARGET)
         return;
     check_pending_memory(self, &area, is_receive);
     if (is_receive && what == CHECK_UPDATE)

@@ -9,10 +9,6 @@
 #include "mpi/check/area.h"
 #include "mpi/rma/rma.h"
 
-/* The use of the target's memory. */
-typedef enum { CHECK_READ, CHECK_WRITE, CHECK_UPDATE } check_what_t;
-check_what_t check_sides_what(const char *call);
-
 /* Before ranks run. */
 void check_sides_begin(int ranks);
 /* rma_watch_t.side: the call of the rank has a buffer. */

@@ -130,6 +130,7 @@ static __attribute__((noinline, cold)) void observe_received(const mpi_request_t
                                                              const xy_envelope_t *envelope,
                                                              uint64_t bytes, const void *site)
 {
+    mpi_engine_meet(receive);
     if (receive->owner->account != NULL)
         account_received(receive, envelope, bytes, site);
     if (receive->owner->trace != NULL)

@@ -39,7 +39,9 @@ typedef struct mpi_p2p_engine {
     /* Data of another process is going to be read from or written to a buffer of the program, on
      * its worker: where this is set, the network itself does not write there. */
     void (*touch)(const void *buffer, int64_t count, mpi_type_t *type);
-    /* All data of the receive has come, on its worker. */
+    /* A receive of an observed rank has met its message, whose data are going to be written, and
+     * all of it has come; on its worker. May be NULL. */
+    void (*meet)(const mpi_request_t *receive);
     void (*arrive)(const mpi_request_t *receive);
 } mpi_p2p_engine_t;
 
@@ -63,6 +65,12 @@ static inline bool mpi_engine_expects(const mpi_rank_t *to, const xy_envelope_t 
 {
     return mpi_p2p_engine != NULL && mpi_p2p_engine->expects != NULL &&
            mpi_p2p_engine->expects(to, envelope);
+}
+
+static inline void mpi_engine_meet(const mpi_request_t *receive)
+{
+    if (mpi_p2p_engine != NULL && mpi_p2p_engine->meet != NULL)
+        mpi_p2p_engine->meet(receive);
 }
 
 static inline void mpi_engine_arrive(const mpi_request_t *receive)

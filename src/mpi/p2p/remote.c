@@ -533,7 +533,6 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
     if (head->kind == REMOTE_EAGER) {
         if (head->flags & REMOTE_SYNCHRONOUS)
             answer(letter, REMOTE_DONE);
-        mpi_engine_touch(receive->buffer, receive->count, receive->type);
         mpi_receive_packed(receive, &envelope, letter->data, head->bytes, head->signature, site);
         mpi_engine_arrive(receive);
     } else {

@@ -42,6 +42,13 @@ int mpi_caller_create_thread(pthread_t *thread, void *(*function)(void *), void 
     return create_thread(thread, NULL, function, argument);
 }
 
+static bool (*find_file)(const void *address, Dl_info *info);
+
+void mpi_caller_set_files(bool (*find)(const void *address, Dl_info *info))
+{
+    find_file = find;
+}
+
 static bool (*describe_remote)(const void *site, char *text, size_t size);
 
 void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size))
@@ -152,14 +159,17 @@ static const place_t *place_of(question_t *q, const char *address)
     return place;
 }
 
-static bool locate(const char *address, Dl_info *info, question_t *q)
+/* dladdr() also looks for the nearest symbol, among all of the file. */
+static bool locate(const char *address, bool needs_symbol, Dl_info *info, question_t *q)
 {
     memset(q, 0, sizeof(*q));
+    memset(info, 0, sizeof(*info));
     q->info = info;
-    if (dladdr(address, info) == 0 || info->dli_fbase == NULL)
+    if ((needs_symbol || find_file == NULL || !find_file(address, info)) &&
+        (dladdr(address, info) == 0 || info->dli_fbase == NULL))
         return false;
     q->offset = (size_t)(address - (const char *)info->dli_fbase);
-    return true;
+    return needs_symbol || info->dli_fname != NULL;
 }
 
 /* The text of a place, or its path where that is known and asked for. */
@@ -172,7 +182,7 @@ static void describe(const void *site, bool has_path, char *text, size_t size)
 
     text[0] = '\0';
     if (site == NULL || (describe_remote != NULL && describe_remote(site, text, size)) ||
-        !locate(address, &info, &q))
+        !locate(address, true, &info, &q))
         return;
     pthread_mutex_lock(&lock);
     place = place_of(&q, address);
@@ -220,7 +230,7 @@ bool mpi_caller_variable(const void *address, mpi_variable_t *variable)
     question_t q;
 
     *variable = (mpi_variable_t){.low = NULL};
-    if (!locate(address, &info, &q) || info.dli_fname == NULL)
+    if (!locate(address, false, &info, &q))
         return false;
     pthread_mutex_lock(&lock);
     symbol = symbol_of(&q);
@@ -246,7 +256,7 @@ bool mpi_caller_is_void(const void *site)
     Dl_info info;
     question_t q;
 
-    if (site == NULL || !locate((const char *)site - 1, &info, &q) || info.dli_fname == NULL)
+    if (site == NULL || !locate((const char *)site - 1, false, &info, &q))
         return false;
     pthread_mutex_lock(&lock);
     ask_aside(&q, answer_void);
@@ -294,7 +304,7 @@ int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const ch
     question_t q;
 
     *found_p = NULL;
-    if (site == NULL || !locate((const char *)site - 1, &info, &q) || info.dli_fname == NULL)
+    if (site == NULL || !locate((const char *)site - 1, false, &info, &q))
         return 0;
     pthread_mutex_lock(&lock);
     call = call_of(&q);
@@ -347,7 +357,7 @@ bool mpi_caller_global(const void *address, mpi_typed_t *found, const char **low
     Dl_info info;
     question_t q;
 
-    if (!locate(address, &info, &q) || info.dli_fname == NULL)
+    if (!locate(address, false, &info, &q))
         return false;
     pthread_mutex_lock(&lock);
     g = global_of(&q);

@@ -50,6 +50,9 @@ bool mpi_caller_is_void(const void *site);
  * their own: false for all others. Before there are ranks. */
 void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size));
 
+/* The function that finds the file of an address and where it begins, as dladdr() does, but no
+ * symbol: false where it does not know. Before there are ranks. */
+void mpi_caller_set_files(bool (*find)(const void *address, Dl_info *info));
 /* How threads are made that belong to no rank; before there are ranks. The C library's functions
  * unless this is called. */
 void mpi_caller_set_threads(int (*create)(pthread_t *thread, const pthread_attr_t *attributes,
