@@ -333,9 +333,10 @@ static const struct {
               {4, 0, 0.009}, {5, 0, 0.006}, {8, 0, 0.003},  {60, 0, 0}};
 enum { LOSSES = sizeof(losses) / sizeof(losses[0]), PROCESSORS_MOST = 17 };
 
-/* The number of trials that are worth their time, which run on all processors side by side: the
- * time of trials and run together is least. 1: none; 0: all. They may be of fewer iterations. */
-static int32_t count_trials(xy_stencil_t *trial, double seconds)
+/* The entry of `losses` for which the time of trials, side by side on all processors, and run
+ * together is least; 0: no trial is worth its time. `hidden` seconds of trials are for nothing.
+ * `only` of these iterations; negative: of any. */
+static int find_trials(const xy_stencil_t *trial, double seconds, double hidden, int only)
 {
     double accesses = (double)written_blocks(trial) * (trial->points + stencil_arrays(trial) - 1);
     double processors = fmin((double)sysconf(_SC_NPROCESSORS_ONLN), PROCESSORS_MOST);
@@ -346,24 +347,35 @@ static int32_t count_trials(xy_stencil_t *trial, double seconds)
         int iterations = losses[i].iterations > 0 && losses[i].iterations < trial->iterations
                              ? losses[i].iterations
                              : trial->iterations;
-        double time =
-            ceil(losses[i].trials / processors) * accesses * iterations * xy_task_trial_access +
-            losses[i].loss * seconds;
+        double took =
+            ceil(losses[i].trials / processors) * accesses * iterations * xy_task_trial_access;
+        double time = fmax(took - hidden, 0) + losses[i].loss * seconds;
 
-        if (time < least) {
+        if (time < least && (only < 0 || losses[i].iterations == only)) {
             least = time;
             best = i;
         }
     }
-    if (losses[best].iterations > 0 && losses[best].iterations < trial->iterations)
-        trial->iterations = losses[best].iterations;
+    return best;
+}
+
+/* The number of trials that are worth their time even where nothing hides it. 1: none; 0: all. They
+ * may be of fewer iterations. */
+static int32_t count_trials(xy_stencil_t *trial, double seconds, double hidden)
+{
+    int iterations = losses[find_trials(trial, seconds, hidden, -1)].iterations;
+    int best = find_trials(trial, seconds, 0, iterations);
+
+    if (iterations > 0 && iterations < trial->iterations)
+        trial->iterations = iterations;
     return best == LOSSES - 1 ? 0 : losses[best].trials;
 }
 
 /* A window over a domain with two arrays moves by its own width at least: as many blocks as all
  * memories hold, and some more. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                const xy_task_ahead_t *ahead, xy_graph_t **graph_p, int32_t *most_p)
+                                const xy_task_ahead_t *ahead, double hidden, xy_graph_t **graph_p,
+                                int32_t *most_p)
 {
     uint64_t held = p->capacity[1] / s->block_bytes * (uint64_t)p->workers;
     int64_t rows = (int64_t)(held / (uint64_t)(s->blocks[1] * s->blocks[2])) + TRIAL_ROWS;
@@ -379,8 +391,8 @@ xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t 
     if (!is_whole && trial.iterations > most)
         trial.iterations = (int)most;
     if (*most_p < 0)
-        *most_p = count_trials(&trial, expected_seconds(s, p, ahead));
-    if ((is_whole && trial.iterations == s->iterations) || *most_p == 1)
+        *most_p = count_trials(&trial, expected_seconds(s, p, ahead), hidden);
+    if ((is_whole && trial.iterations == s->iterations) || (*most_p == 1 && hidden <= 0))
         return XY_OK;
     trial.check_every = 0;
     return xy_stencil_build(&trial, graph_p);

@@ -130,7 +130,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         how.ahead = &ahead;
     }
     if (how.ahead != NULL)
-        st = stencil_build_trial(&grid, p, how.ahead, &trial, &how.trials_most);
+        st = stencil_build_trial(&grid, p, how.ahead, 0, &trial, &how.trials_most);
     how.trials_on = trial;
     if (st == XY_OK)
         st = xy_task_simulate(graph, p, &how, &r.sim);

@@ -19,25 +19,38 @@ typedef struct {
     const xy_graph_t *graph;
     const double *speed; /* of each GPU */
     double once;
+    const atomic_bool *enough;
 } tasks_t;
+
+/* XY_EINTERRUPTED ends the run. */
+static xy_status_t may_continue(const tasks_t *tasks)
+{
+    bool is_enough =
+        tasks->enough != NULL && atomic_load_explicit(tasks->enough, memory_order_relaxed);
+
+    return is_enough ? XY_EINTERRUPTED : XY_OK;
+}
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
 {
     const tasks_t *tasks = arg;
+    double seconds = xy_graph_op(tasks->graph, kernel->op)->seconds;
+    xy_status_t st = may_continue(tasks);
 
-    return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds /
-                                                   tasks->speed[kernel->gpu]);
+    return st == XY_OK ? xy_gpu_model_launch(kernel->stream, seconds / tasks->speed[kernel->gpu])
+                       : st;
 }
 
 static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int32_t count)
 {
     const tasks_t *tasks = arg;
+    xy_status_t st = may_continue(tasks);
     double seconds = 0;
 
     for (int32_t i = 0; i < count; i++)
         seconds += xy_graph_op(tasks->graph, kernels[i].op)->seconds;
-    return xy_gpu_model_launch(kernels[0].stream, fmax(seconds - (count - 1) * tasks->once, 0) /
-                                                      tasks->speed[kernels[0].gpu]);
+    seconds = fmax(seconds - (count - 1) * tasks->once, 0) / tasks->speed[kernels[0].gpu];
+    return st == XY_OK ? xy_gpu_model_launch(kernels[0].stream, seconds) : st;
 }
 
 /* Refuses platforms and graphs that real runs on GPUs do not have. */
@@ -109,7 +122,7 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
     double clock = 0, speed = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
     uint64_t memories[GPUS_MAX];
-    tasks_t tasks = {graph, p->speed, how->ahead->once};
+    tasks_t tasks = {graph, p->speed, how->ahead->once, how->enough};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,

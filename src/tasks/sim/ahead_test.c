@@ -15,7 +15,7 @@
 #include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device.h"
-#include "tasks/sim/sim.h"
+#include "tasks/sim/sim_internal.h"
 
 enum { BLOCKS = 16, ROUNDS = 12, BYTES = 4096, CELLS = BYTES / 8 };
 
@@ -568,6 +568,41 @@ static void test_some_trials(void **state)
     xy_graph_destroy(g);
 }
 
+/* Until it is enough all trials are made; after that only those that are made in any case, and
+ * those that run are given up. */
+static void test_enough_trials(void **state)
+{
+    xy_graph_t *g = make_graph(100, 10, 1e-4);
+    xy_task_platform_t *p = platform(40 * BYTES, BYTES / 1e-4, BYTES / 1e-4);
+    const xy_task_policy_t *policy;
+    atomic_bool enough = false;
+    xy_task_sim_t how = {
+        .params = {.look_ahead = XY_TASK_CHOOSE}, .ahead = &free_host, .enough = &enough};
+    xy_task_result_t all, some;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_task_simulate(g, p, &how, &all), XY_OK);
+    for (how.trials_most = 1; how.trials_most < 9; how.trials_most += 7) {
+        assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_OK);
+        assert_int_equal(some.trials, all.trials);
+        assert_true(some.makespan <= 1.0101 * all.makespan);
+    }
+    atomic_store(&enough, true);
+    how.trials_most = 5;
+    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_OK);
+    assert_int_equal(some.trials, 5);
+    how.trials_most = 1;
+    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_EINTERRUPTED);
+    how.params.look_ahead = 2;
+    assert_int_equal(xy_task_policy_find("closure", &policy), XY_OK);
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &some), XY_EINTERRUPTED);
+    assert_int_equal(testing_said_count, 0);
+    xy_error_handler_set(NULL, NULL);
+    xy_task_platform_destroy(p);
+    xy_graph_destroy(g);
+}
+
 static void test_refusals(void **state)
 {
     xy_graph_t *g = make_graph(BLOCKS, 2, 1e-5);
@@ -595,16 +630,13 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest same[] = {cmocka_unit_test(test_same)};
-    const struct CMUnitTest times[] = {cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_links),
-                                       cmocka_unit_test(test_hidden),
-                                       cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_some_trials),
-                                       cmocka_unit_test(test_look_ahead),
-                                       cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_look_ahead_is_bounded),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest times[] = {
+        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_links),
+        cmocka_unit_test(test_hidden),      cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_some_trials), cmocka_unit_test(test_enough_trials),
+        cmocka_unit_test(test_look_ahead),  cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_ends),        cmocka_unit_test(test_look_ahead_is_bounded),
+        cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);

@@ -24,6 +24,7 @@
 #ifndef XY_TASKS_SIM_SIM_H
 #define XY_TASKS_SIM_SIM_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "graph/graph.h"
@@ -86,6 +87,9 @@ typedef struct {
      * machine. 1: the one that is good most often is chosen without a trial. Stencils, -1: as many
      * as a real run would make here. */
     int32_t trials_most;
+    /* With `ahead`: until it is set, the other trials are made, too; those that run then are given
+     * up. NULL: they are not made. */
+    const atomic_bool *enough;
 } xy_task_sim_t;
 
 /* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
@@ -95,7 +99,8 @@ const xy_task_trial_t *xy_task_trial_first(const char *policy);
 extern const double xy_task_trial_access;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
- * reported). XY_ENOMEM (reported). Any thread. */
+ * reported). XY_ENOMEM (reported). XY_EINTERRUPTED (silent): it was `enough` before a trial had
+ * ended. Any thread. */
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p);
 

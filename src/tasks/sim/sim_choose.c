@@ -141,6 +141,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (how.params.look_ahead == XY_TASK_CHOOSE)
         how.params.look_ahead = t->look_ahead;
     how.params.is_trial = t->may_refuse;
+    how.enough = trial != NULL ? trial->enough : NULL;
     if (t->fewer != XY_TASK_ALL || t->memory > 0)
         st =
             sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
@@ -242,18 +243,26 @@ typedef struct {
     sim_trial_t ended[TRIALS_MOST];
     xy_task_result_t results[TRIALS_MOST];
     xy_status_t status[TRIALS_MOST];
-    int count;
+    int count, sure; /* sure: the first of them are made in any case */
     _Atomic int next;
 } crew_t;
 
+/* Makes the next trial until none is left; the body of a thread. */
 static void *work(void *arg)
 {
     crew_t *crew = arg;
     int i;
 
-    while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count)
-        crew->status[i] =
-            run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+    while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count) {
+        const atomic_bool *enough = i < crew->sure ? NULL : crew->choice->how->enough;
+
+        crew->ended[i].enough = enough;
+        if (enough != NULL && atomic_load(enough))
+            crew->status[i] = XY_EINTERRUPTED;
+        else
+            crew->status[i] =
+                run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+    }
     return NULL;
 }
 
@@ -272,14 +281,22 @@ static void run_crew(crew_t *crew)
         pthread_join(threads[--started], NULL);
 }
 
+/* The number of trials that are still made in any case; 1 stands for none. */
+static int sure_trials(const choice_t *c)
+{
+    int32_t most = c->how->trials_most, left = most == 1 ? 0 : most - c->count;
+
+    return most <= 0 ? TRIALS_MOST : left > 0 ? left : 0;
+}
+
 /* Run those of the trials that are worth it and within the limits, and keep the best. */
 static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
-    int most = c->how->trials_most > 0 ? c->how->trials_most - c->count : TRIALS_MOST;
+    int sure = sure_trials(c), most = c->how->enough != NULL ? TRIALS_MOST : sure;
     xy_status_t st = XY_OK;
 
-    *crew = (crew_t){.choice = c};
+    *crew = (crew_t){.choice = c, .sure = sure};
     for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST && crew->count < most &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
@@ -290,7 +307,8 @@ static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *tr
     for (int i = 0; i < crew->count && st == XY_OK; i++) {
         if (crew->status[i] == XY_OK)
             keep(c, crew->trials[i], &crew->ended[i], &crew->results[i]);
-        else if (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse)
+        else if (crew->status[i] != XY_EINTERRUPTED &&
+                 (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse))
             st = crew->status[i];
     }
     return st;
@@ -399,7 +417,7 @@ static const xy_task_trial_t *first_of(const xy_task_trial_t *trials)
 /* Find the trial that ends first. */
 static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
 {
-    if (c->how->ahead != NULL && c->how->trials_most == 1) {
+    if (c->how->ahead != NULL && c->how->trials_most == 1 && c->how->enough == NULL) {
         c->best = *first_of(trials);
         return XY_OK;
     }
@@ -489,6 +507,8 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
     c.is_named = st == XY_OK && policy->trials == NULL;
     if (st == XY_OK)
         st = policy->trials != NULL ? choose(&c, policy->trials) : choose_look_ahead(&c, name);
+    if (st == XY_OK && c.best.policy == NULL && how->enough != NULL)
+        return XY_EINTERRUPTED;
     if (st == XY_OK && c.best.policy != NULL &&
         (!c.is_whole || c.graph != graph || how->trace != NULL || how->observer != NULL))
         st = run_chosen(&c);

@@ -52,10 +52,11 @@ typedef struct {
 
 /* The limit of a run that only compares policies; 0: none. */
 typedef struct {
-    double share;   /* of the work: then it ends */
-    double seconds; /* of the virtual clock: it stops when it cannot end before */
-    bool is_whole;  /* out: it went to the end */
-    bool is_done;   /* out: to the end, or its share */
+    double share;              /* of the work: then it ends */
+    double seconds;            /* of the virtual clock: it stops when it cannot end before */
+    const atomic_bool *enough; /* as real GPUs are driven: it stops once that is set; or NULL */
+    bool is_whole;             /* out: it went to the end */
+    bool is_done;              /* out: to the end, or its share */
 } sim_trial_t;
 
 typedef struct {
