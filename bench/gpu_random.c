@@ -23,6 +23,7 @@ static const double as_fast = 1.02;
 
 typedef struct {
     stencil_choice_t choice;
+    xy_task_result_t result; /* of the last round */
     double seconds[ROUNDS];
     int rounds;
     bool is_refused;
@@ -64,12 +65,10 @@ static int read_line(char *line, xy_stencil_run_t *run, way_t *ways)
 
 static void run_once(stencil_real_t *r, way_t *way)
 {
-    xy_task_result_t result;
-
     if (way->is_refused)
         return;
-    way->is_refused = stencil_gpu_execute(r, &way->choice, &result) != XY_OK;
-    way->seconds[way->rounds++] = result.makespan;
+    way->is_refused = stencil_gpu_execute(r, &way->choice, &way->result) != XY_OK;
+    way->seconds[way->rounds++] = way->result.makespan;
 }
 
 /* Has the default a round that no first one of the others clearly beats? */
@@ -86,10 +85,15 @@ static bool is_first(const way_t *ways, int count)
 static void print_way(const way_t *way)
 {
     const stencil_choice_t *c = &way->choice;
+    const xy_task_result_t *s = &way->result;
 
     printf("{\"policy\": \"%s\", \"look_ahead\": %d, \"memory\": %llu, \"rounds\": %d, "
-           "\"seconds\": [",
-           c->policy, (int)c->look_ahead, (unsigned long long)c->memory, (int)c->extra_rounds);
+           "\"loads\": %llu, \"stores\": %llu, \"launches\": %llu, \"waiting\": %llu, "
+           "\"deciding\": %.6g, \"seconds\": [",
+           c->policy, (int)c->look_ahead, (unsigned long long)c->memory, (int)c->extra_rounds,
+           (unsigned long long)s->loads, (unsigned long long)s->stores,
+           (unsigned long long)s->launches, (unsigned long long)s->launches_waiting,
+           s->scheduling_seconds);
     for (int i = 0; i < way->rounds && !way->is_refused; i++)
         printf("%s%.6g", i > 0 ? ", " : "", way->seconds[i]);
     printf("]}");
