@@ -3,6 +3,7 @@
  * and whether cores are worth having beside GPUs, and how many data are loaded early. */
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "stencil/choices.h"
 
@@ -288,10 +289,15 @@ static xy_status_t choose(stencil_real_t *r)
     return r->run->choices != NULL ? choose_with_file(r, choice) : choose_anew(r, choice);
 }
 
+enum { BESIDE_NICE = 10 };
+
+/* The body of the thread. It and the threads that it starts leave the cores to those that make the
+ * memory ready: to Linux `0` is the calling thread. */
 static void *choose_beside(void *arg)
 {
     stencil_real_t *r = arg;
 
+    (void)setpriority(PRIO_PROCESS, 0, BESIDE_NICE);
     r->chooser.status = choose(r);
     return NULL;
 }

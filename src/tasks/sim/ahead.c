@@ -19,16 +19,21 @@ typedef struct {
     const xy_graph_t *graph;
     const double *speed; /* of each GPU */
     double once;
-    const atomic_bool *enough;
+    const double *clock;
+    const sim_trial_t *trial; /* or NULL */
 } tasks_t;
 
-/* XY_EINTERRUPTED ends the run. */
+/* XY_EINTERRUPTED ends the run. The clock of the host is never ahead of the end. */
 static xy_status_t may_continue(const tasks_t *tasks)
 {
-    bool is_enough =
-        tasks->enough != NULL && atomic_load_explicit(tasks->enough, memory_order_relaxed);
+    const sim_trial_t *t = tasks->trial;
 
-    return is_enough ? XY_EINTERRUPTED : XY_OK;
+    if (t != NULL && t->enough != NULL && atomic_load_explicit(t->enough, memory_order_relaxed))
+        return XY_EINTERRUPTED;
+    if (t != NULL && t->beyond != NULL &&
+        *tasks->clock > atomic_load_explicit(t->beyond, memory_order_relaxed))
+        return XY_EINTERRUPTED;
+    return XY_OK;
 }
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
@@ -117,12 +122,13 @@ static double work_of(const xy_graph_t *graph, const xy_task_ahead_t *costs)
 
 xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                          const xy_task_observer_t *observer, xy_task_result_t *result_p)
+                          const xy_task_observer_t *observer, const sim_trial_t *trial,
+                          xy_task_result_t *result_p)
 {
     double clock = 0, speed = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
     uint64_t memories[GPUS_MAX];
-    tasks_t tasks = {graph, p->speed, how->ahead->once, how->enough};
+    tasks_t tasks = {graph, p->speed, how->ahead->once, &clock, trial};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,

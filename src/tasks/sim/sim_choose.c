@@ -47,7 +47,7 @@ typedef struct {
     double spent; /* seconds in policies */
     double took;  /* of processors */
     uint64_t tasks;
-    int32_t count;
+    int32_t count, sure; /* sure: made in any case, also those that were stopped */
 } choice_t;
 
 /* When it was done, with all or with its share; a trial that was cut off has no time. */
@@ -141,7 +141,6 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (how.params.look_ahead == XY_TASK_CHOOSE)
         how.params.look_ahead = t->look_ahead;
     how.params.is_trial = t->may_refuse;
-    how.enough = trial != NULL ? trial->enough : NULL;
     if (t->fewer != XY_TASK_ALL || t->memory > 0)
         st =
             sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
@@ -153,8 +152,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (st == XY_OK)
         result_p->look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
     xy_task_platform_destroy(part);
-    if (st == XY_OK)
-        result_p->trial_seconds = trial != NULL ? processor_clock() - begin : 0;
+    result_p->trial_seconds = trial != NULL ? processor_clock() - begin : 0;
     return st;
 }
 
@@ -245,7 +243,20 @@ typedef struct {
     xy_status_t status[TRIALS_MOST];
     int count, sure; /* sure: the first of them are made in any case */
     _Atomic int next;
+    /* A trial that takes longer is not chosen. It gets less while trials run only where their
+     * results may depend on time. */
+    _Atomic double beyond;
 } crew_t;
+
+/* A trial took so long. */
+static void note_time(crew_t *crew, double time)
+{
+    double limit = as_fast * time, before = atomic_load(&crew->beyond);
+
+    while (crew->choice->how->enough != NULL && limit < before &&
+           !atomic_compare_exchange_weak(&crew->beyond, &before, limit))
+        continue;
+}
 
 /* Makes the next trial until none is left; the body of a thread. */
 static void *work(void *arg)
@@ -256,12 +267,14 @@ static void *work(void *arg)
     while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count) {
         const atomic_bool *enough = i < crew->sure ? NULL : crew->choice->how->enough;
 
-        crew->ended[i].enough = enough;
+        crew->status[i] = XY_EINTERRUPTED;
         if (enough != NULL && atomic_load(enough))
-            crew->status[i] = XY_EINTERRUPTED;
-        else
-            crew->status[i] =
-                run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+            continue;
+        crew->ended[i] = (sim_trial_t){.enough = enough, .beyond = &crew->beyond};
+        crew->status[i] =
+            run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+        if (crew->status[i] == XY_OK)
+            note_time(crew, time_of(&crew->results[i], &crew->ended[i]));
     }
     return NULL;
 }
@@ -284,7 +297,7 @@ static void run_crew(crew_t *crew)
 /* The number of trials that are still made in any case; 1 stands for none. */
 static int sure_trials(const choice_t *c)
 {
-    int32_t most = c->how->trials_most, left = most == 1 ? 0 : most - c->count;
+    int32_t most = c->how->trials_most, left = most == 1 ? 0 : most - c->sure;
 
     return most <= 0 ? TRIALS_MOST : left > 0 ? left : 0;
 }
@@ -297,6 +310,7 @@ static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *tr
     xy_status_t st = XY_OK;
 
     *crew = (crew_t){.choice = c, .sure = sure};
+    atomic_init(&crew->beyond, c->best.policy != NULL ? as_fast * c->fastest : INFINITY);
     for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST && crew->count < most &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
@@ -304,7 +318,9 @@ static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *tr
         if (is_worth_trying(c, &trials[i]))
             crew->trials[crew->count++] = &trials[i];
     run_crew(crew);
+    c->sure += crew->count < sure ? crew->count : sure;
     for (int i = 0; i < crew->count && st == XY_OK; i++) {
+        c->took += crew->status[i] != XY_OK ? crew->results[i].trial_seconds : 0;
         if (crew->status[i] == XY_OK)
             keep(c, crew->trials[i], &crew->ended[i], &crew->results[i]);
         else if (crew->status[i] != XY_EINTERRUPTED &&
