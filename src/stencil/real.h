@@ -36,7 +36,8 @@ typedef struct {
 typedef struct {
     pthread_t thread;
     bool is_started;
-    atomic_bool enough; /* the memory is ready */
+    _Atomic double worth; /* seconds for which it is waited once the memory is ready */
+    atomic_bool enough;   /* they have passed */
     stencil_choice_t choice;
     xy_status_t status;
 } stencil_chooser_t;
@@ -131,8 +132,8 @@ xy_status_t stencil_ranks_tell(const stencil_real_t *r);
 /* real_choose.c */
 /* Replace a policy that is a choice by what ends first in virtual time, leave cores or GPUs alone
  * if the others end sooner without them, and choose how many data are loaded early. A thread does
- * so while the memory of the domain is made ready; then only trials continue that are worth their
- * time. The second function ends it. */
+ * so while the memory of the domain is made ready, and then for a small part of the run. The second
+ * function ends it. */
 void stencil_real_choose_begin(stencil_real_t *r);
 xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p);
 

@@ -96,14 +96,13 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
 
 /* Simulates a policy on `platform`, which it destroys. */
 static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
-                            int32_t trials_most, const atomic_bool *enough,
-                            xy_task_platform_t *platform, xy_task_result_t *result_p)
+                            const atomic_bool *enough, xy_task_platform_t *platform,
+                            xy_task_result_t *result_p)
 {
     xy_task_sim_t how = r->run->how;
     xy_status_t st = XY_ENOMEM;
 
     how.policy = policy;
-    how.trials_most = trials_most;
     how.enough = enough;
     how.trace = NULL;
     how.observer = NULL;
@@ -152,7 +151,7 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
     for (int i = 0; i < 3 && st == XY_OK; i++) {
         xy_task_result_t result;
 
-        st = simulate(r, graph, policy, 0, NULL, platform_of_gpus(r, tries[i][0], tries[i][1]),
+        st = simulate(r, graph, policy, NULL, platform_of_gpus(r, tries[i][0], tries[i][1]),
                       &result);
         if (st != XY_OK)
             break;
@@ -190,7 +189,7 @@ static double ready_seconds(const stencil_real_t *r)
 }
 
 /* And how many data are loaded early. On GPUs alone both are a choice unless they are given. */
-static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_policy(stencil_real_t *r, stencil_choice_t *choice)
 {
     const bool is_gpus = choice->gpus > 0 && choice->cores == 0;
     const bool is_open = is_gpus && r->run->how.params.look_ahead == XY_TASK_CHOOSE;
@@ -198,7 +197,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     xy_graph_t *shorter_run = NULL;
     xy_task_platform_t *platform;
     xy_task_result_t result;
-    int32_t most = -1;
+    double worth;
     xy_status_t st = XY_OK;
 
     if (choice->policy != NULL)
@@ -209,11 +208,11 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
                                 : platform_of_cores(r, choice->cores);
     if (is_gpus && platform != NULL)
         st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, ready_seconds(r),
-                                 &shorter_run, &most);
-    else
-        most = 0;
+                                 &shorter_run, &worth);
+    if (is_gpus && platform != NULL && st == XY_OK)
+        atomic_store(&r->chooser.worth, worth);
     if (st == XY_OK)
-        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy, most,
+        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy,
                       &r->chooser.enough, platform, &result);
     else
         xy_task_platform_destroy(platform);
@@ -236,7 +235,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
 }
 
 /* By trials, in virtual time. */
-static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_anew(stencil_real_t *r, stencil_choice_t *choice)
 {
     xy_status_t st = XY_OK;
 
@@ -250,7 +249,7 @@ static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice
 }
 
 /* The stored choice of an earlier run like this one, or else a new one; that is stored. */
-static xy_status_t choose_with_file(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_with_file(stencil_real_t *r, stencil_choice_t *choice)
 {
     const char *path = r->run->choices;
     char *key = stencil_choices_key(r);
@@ -312,12 +311,15 @@ void stencil_real_choose_begin(stencil_real_t *r)
 xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p)
 {
     stencil_chooser_t *c = &r->chooser;
+    double end = xy_clock_seconds(CLOCK_REALTIME) + atomic_load(&c->worth);
+    struct timespec until = {(time_t)end, (long)(1e9 * (end - floor(end)))};
+    bool is_over = c->is_started && pthread_timedjoin_np(c->thread, NULL, &until) == 0;
 
     atomic_store(&c->enough, true);
-    if (c->is_started)
-        pthread_join(c->thread, NULL);
-    else
+    if (!c->is_started)
         c->status = choose(r);
+    else if (!is_over)
+        pthread_join(c->thread, NULL);
     c->is_started = false;
     *choice_p = c->choice;
     return c->status;

@@ -83,12 +83,9 @@ typedef struct {
     const xy_task_observer_t *observer; /* or NULL */
     const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as described above */
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
-    /* With `ahead`: so many trials at most; 0: all, so that virtual time is the same on every
-     * machine. 1: the one that is good most often is chosen without a trial. Stencils, -1: as many
-     * as a real run would make here. */
-    int32_t trials_most;
-    /* With `ahead`: until it is set, the other trials are made, too; those that run then are given
-     * up. NULL: they are not made. */
+    /* With `ahead`: trials are made until it is set, those that are good most often first, and
+     * those that run then are given up. NULL: all are made, so that virtual time is the same on
+     * every machine. */
     const atomic_bool *enough;
 } xy_task_sim_t;
 

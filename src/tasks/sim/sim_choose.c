@@ -47,7 +47,7 @@ typedef struct {
     double spent; /* seconds in policies */
     double took;  /* of processors */
     uint64_t tasks;
-    int32_t count, sure; /* sure: made in any case, also those that were stopped */
+    int32_t count;
 } choice_t;
 
 /* When it was done, with all or with its share; a trial that was cut off has no time. */
@@ -241,7 +241,7 @@ typedef struct {
     sim_trial_t ended[TRIALS_MOST];
     xy_task_result_t results[TRIALS_MOST];
     xy_status_t status[TRIALS_MOST];
-    int count, sure; /* sure: the first of them are made in any case */
+    int count;
     _Atomic int next;
     /* A trial that takes longer is not chosen. It gets less while trials run only where their
      * results may depend on time. */
@@ -265,7 +265,7 @@ static void *work(void *arg)
     int i;
 
     while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count) {
-        const atomic_bool *enough = i < crew->sure ? NULL : crew->choice->how->enough;
+        const atomic_bool *enough = crew->choice->how->enough;
 
         crew->status[i] = XY_EINTERRUPTED;
         if (enough != NULL && atomic_load(enough))
@@ -294,31 +294,21 @@ static void run_crew(crew_t *crew)
         pthread_join(threads[--started], NULL);
 }
 
-/* The number of trials that are still made in any case; 1 stands for none. */
-static int sure_trials(const choice_t *c)
-{
-    int32_t most = c->how->trials_most, left = most == 1 ? 0 : most - c->sure;
-
-    return most <= 0 ? TRIALS_MOST : left > 0 ? left : 0;
-}
-
 /* Run those of the trials that are worth it and within the limits, and keep the best. */
 static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
-    int sure = sure_trials(c), most = c->how->enough != NULL ? TRIALS_MOST : sure;
     xy_status_t st = XY_OK;
 
-    *crew = (crew_t){.choice = c, .sure = sure};
+    *crew = (crew_t){.choice = c};
     atomic_init(&crew->beyond, c->best.policy != NULL ? as_fast * c->fastest : INFINITY);
-    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST && crew->count < most &&
+    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
          i++)
         if (is_worth_trying(c, &trials[i]))
             crew->trials[crew->count++] = &trials[i];
     run_crew(crew);
-    c->sure += crew->count < sure ? crew->count : sure;
     for (int i = 0; i < crew->count && st == XY_OK; i++) {
         c->took += crew->status[i] != XY_OK ? crew->results[i].trial_seconds : 0;
         if (crew->status[i] == XY_OK)
@@ -415,7 +405,7 @@ static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
     if (crew == NULL)
         return xy_fail_memory("choosing a policy");
     sort_trials(trials, sorted);
-    st = try_crew(c, crew, c->how->trials_most > 0 ? sorted : trials);
+    st = try_crew(c, crew, c->how->enough != NULL ? sorted : trials);
     if (st == XY_OK && !c->is_named)
         st = try_smaller(c, crew);
     xy_free(crew);
@@ -433,10 +423,6 @@ static const xy_task_trial_t *first_of(const xy_task_trial_t *trials)
 /* Find the trial that ends first. */
 static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
 {
-    if (c->how->ahead != NULL && c->how->trials_most == 1 && c->how->enough == NULL) {
-        c->best = *first_of(trials);
-        return XY_OK;
-    }
     look_at_graph(c);
     return c->how->ahead != NULL ? try_side_by_side(c, trials) : try_in_turn(c, trials);
 }
