@@ -87,11 +87,12 @@ static void print_way(const way_t *way)
     const stencil_choice_t *c = &way->choice;
     const xy_task_result_t *s = &way->result;
 
-    printf("{\"policy\": \"%s\", \"look_ahead\": %d, \"memory\": %llu, \"rounds\": %d, "
+    printf("{\"policy\": \"%s\", \"eviction\": \"%s\", \"look_ahead\": %d, \"memory\": %llu, "
+           "\"rounds\": %d, "
            "\"loads\": %llu, \"stores\": %llu, \"launches\": %llu, \"waiting\": %llu, "
            "\"deciding\": %.6g, \"seconds\": [",
-           c->policy, (int)c->look_ahead, (unsigned long long)c->memory, (int)c->extra_rounds,
-           (unsigned long long)s->loads, (unsigned long long)s->stores,
+           s->policy, s->eviction, (int)c->look_ahead, (unsigned long long)c->memory,
+           (int)c->extra_rounds, (unsigned long long)s->loads, (unsigned long long)s->stores,
            (unsigned long long)s->launches, (unsigned long long)s->launches_waiting,
            s->scheduling_seconds);
     for (int i = 0; i < way->rounds && !way->is_refused; i++)

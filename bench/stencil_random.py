@@ -113,17 +113,24 @@ def ways_of(xylem, machine, row, pool, trials):
     if not machine:
         return [(None, *way) for way in REAL_OTHERS]
     virtual = ("--as-real", "--machine", machine)
-    predicted = pool.map(lambda way: predict(xylem, row, way, virtual), OTHERS)
+    predicted = pool.map(lambda way: predict(xylem, row, ways_options(*way), virtual), OTHERS)
     return sorted((seconds, *way) for seconds, way in zip(predicted, OTHERS) if seconds is not None)[:trials]
 
 
-def predict(xylem, row, way, virtual, memory=0):
-    """Virtual time of a policy and a look-ahead, with less memory than the row's if the default chose so."""
-    row = list(row)
-    if memory > 0:
-        row[row.index("--memory") + 1] = str(memory)
-    done = run(xylem, row, ["--policy", way[0], "--look-ahead", str(way[1])], virtual)
+def ways_options(policy, look_ahead):
+    return ["--policy", policy, "--look-ahead", str(look_ahead)]
+
+
+def predict(xylem, row, how, virtual):
+    """Virtual time of the row; None where it is refused."""
+    done = run(xylem, row, how, virtual)
     return done["makespan"] if done is not None else None
+
+
+def ran_options(way):
+    """The options of a way as it ran; the last --memory counts."""
+    how = ways_options(way["policy"], way["look_ahead"]) + ["--eviction", way["eviction"], "--rounds", str(way["rounds"])]
+    return how + (["--memory", str(way["memory"])] if way["memory"] > 0 else [])
 
 
 def line_of(row, ways):
@@ -143,8 +150,8 @@ def row_of(line):
 def errors_of(xylem, machine, row, ways, pool):
     """Those of the virtual times, of all ways that ran."""
     virtual = ("--as-real", "--machine", machine)
-    ran = [way for way in ways if way["seconds"] and way["rounds"] == 0]
-    times = pool.map(lambda w: predict(xylem, row, (w["policy"], w["look_ahead"]), virtual, w["memory"]), ran)
+    ran = [way for way in ways if way["seconds"]]
+    times = pool.map(lambda way: predict(xylem, row, ran_options(way), virtual), ran)
     return [time / statistics.median(way["seconds"]) - 1 for time, way in zip(times, ran) if time is not None]
 
 
