@@ -3,7 +3,7 @@
 """The default policy of xylem stencil beside all others, on random problems in virtual time or on a GPU.
 
   bench/stencil_random.py [--rows 100] [--seed TEXT] [--quick] [--build DIR] [--worst N]
-  bench/stencil_random.py --real [MACHINE] [--seconds N] [--trials N] ...
+  bench/stencil_random.py --real [MACHINE] [--trials N] [--lines FILE [--measured FILE]] ...
 
 A row is a grid of one to three dimensions in either order, a number of iterations, a size of blocks, a time of a
 task, a number of GPUs and their memory. Each row runs with the default policy and with every other policy and
@@ -11,10 +11,11 @@ several numbers of data loaded early (--look-ahead), driven as real GPUs are (--
 divided by that of the best other: its distribution, and the worst rows with the command of both. The default also runs
 with a quarter more memory, which should not take longer.
 
---real runs on the GPU of this machine. A row has cells and a memory of the GPU; it runs with the default and with nine
-others, three times each in turn where one of them seems faster. Prints the ratio of the medians. Where MACHINE describes
-the GPU (xylem calibrate --gpu; xylem machine --xml MACHINE), the others are the --trials (4) that are best in virtual
-time, and the errors of the virtual times are printed, too.
+--real runs on the GPU of this machine (bench_gpu_random). A row has cells and a memory of the GPU; it runs with the
+default and with nine others, three times each in turn where one of them seems faster. Prints the ratio of the medians.
+Where MACHINE describes the GPU (xylem calibrate --gpu; xylem machine --xml MACHINE), the others are the --trials (6)
+that are best in virtual time, and the errors of the virtual times are printed, too. --lines writes the input of
+bench_gpu_random, for another machine; with --measured, its output there, the results are printed.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +26,6 @@ import random
 import statistics
 import subprocess
 import sys
-import time
 
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/dev")
 OTHERS = ([["closure", n] for n in (0, 1, 2, 4, 8, 16)] + [["relay", n] for n in (0, 2, 8)] +
@@ -109,69 +109,110 @@ def measure(xylem, row):
 
 
 def ways_of(xylem, machine, row, pool, trials):
-    """[(virtual time, options)] of the default and of what is compared with it; without a machine the time is None."""
+    """[(virtual time, policy, look-ahead)] of what the default is compared with; without a machine the time is None."""
     if not machine:
-        return [(None, [])] + [(None, ["--policy", policy, "--look-ahead", str(n)]) for policy, n in REAL_OTHERS]
+        return [(None, *way) for way in REAL_OTHERS]
     virtual = ("--as-real", "--machine", machine)
-    hows = [[]] + [["--policy", policy, "--look-ahead", str(n)] for policy, n in OTHERS]
-    predicted = [(p["makespan"], how) for p, how in zip(pool.map(lambda how: run(xylem, row, how, virtual), hows), hows)
-                 if p is not None]
-    return predicted[:1] + sorted(predicted[1:])[:trials] if predicted and predicted[0][1] == [] else None
+    predicted = pool.map(lambda way: predict(xylem, row, ways_options(*way), virtual), OTHERS)
+    return sorted((seconds, *way) for seconds, way in zip(predicted, OTHERS) if seconds is not None)[:trials]
 
 
-def measure_real(xylem, machine, row, pool, trials):
-    """The default and some others, on the GPU: (ratio, how, default, errors of the virtual times)."""
-    ways = ways_of(xylem, machine, row, pool, trials)
-    if ways is None:
-        return None
-    times = [[] for _ in ways]
-    ran = None
-    for _ in range(3):
-        for i, (_, how) in enumerate(ways):
-            done = run(xylem, row, how, ("--real", "--no-check", "--choices", "none"))
-            if done is None and i == 0:
-                return None
-            times[i].append(done["makespan"] if done is not None else math.inf)
-            ran = done if i == 0 else ran
-        if times[0][0] <= 1.02 * min(t[0] for t in times[1:]):
-            break
-    medians = [statistics.median(t) for t in times]
-    best = min(range(1, len(ways)), key=lambda i: medians[i])
-    errors = [way[0] / t - 1 for way, t in zip(ways, medians) if way[0] is not None]
-    return medians[0] / medians[best], ways[best][1], ran, errors
+def ways_options(policy, look_ahead):
+    return ["--policy", policy, "--look-ahead", str(look_ahead)]
+
+
+def predict(xylem, row, how, virtual):
+    """Virtual time of the row; None where it is refused."""
+    done = run(xylem, row, how, virtual)
+    return done["makespan"] if done is not None else None
+
+
+def ran_options(way):
+    """The options of a way as it ran; the last --memory counts."""
+    how = ways_options(way["policy"], way["look_ahead"]) + ["--eviction", way["eviction"], "--rounds", str(way["rounds"])]
+    return how + (["--memory", str(way["memory"])] if way["memory"] > 0 else [])
+
+
+def line_of(row, ways):
+    """A line for bench_gpu_random."""
+    value = dict(zip(row[::2], row[1::2]))
+    return " ".join([value["--graph"], value["--blocks"], value["--cells"], value["--iterations"], value["--memory"]] +
+                    ["%s:%d" % way[1:] for way in ways])
+
+
+def row_of(line):
+    """The row of such a line."""
+    words = line.split()
+    return ["--graph", words[0], "--blocks", words[1], "--cells", words[2], "--iterations", words[3], "--gpus", "1",
+            "--memory", words[4]]
+
+
+def errors_of(xylem, machine, row, ways, pool):
+    """Those of the virtual times, of all ways that ran."""
+    virtual = ("--as-real", "--machine", machine)
+    ran = [way for way in ways if way["seconds"]]
+    times = pool.map(lambda way: predict(xylem, row, ran_options(way), virtual), ran)
+    return [time / statistics.median(way["seconds"]) - 1 for time, way in zip(times, ran) if time is not None]
 
 
 def real(xylem, arguments, rows):
     """One row after the other: there is one GPU."""
-    end = time.monotonic() + arguments.seconds
-    ratios, errors, spent, refused = [], [], [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for row in rows:
-            if time.monotonic() > end:
-                break
-            measured = measure_real(xylem, arguments.real, row, pool, arguments.trials)
-            if measured is None:
-                refused += 1
-                continue
-            ratio, how, default, wrong = measured
-            ratios.append(ratio)
-            errors.append(wrong)
-            spent += [(default["choosing_seconds"], default["makespan"])]
-            print("%.3f  %8.2f ms, chosen in %.2f ms  xylem stencil --real %s   (%s %d)  %s  %s" %
-                  (ratio, 1e3 * default["makespan"], 1e3 * default["choosing_seconds"], " ".join(row),
-                   default["ran"], default["look_ahead"], " ".join(how), " ".join("%+.0f %%" % (100 * e) for e in wrong)),
-                  flush=True)
+        if arguments.measured is None:
+            lines = [line_of(row, ways_of(xylem, arguments.real, row, pool, arguments.trials)) for row in rows]
+            if arguments.lines is not None:
+                with open(arguments.lines, "w", encoding="utf-8") as file:
+                    file.writelines(line + "\n" for line in lines)
+                return
+            bench = subprocess.run([os.path.join(arguments.build, "bench/bench_gpu_random")], text=True, check=True,
+                                   input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE)
+            results = bench.stdout.splitlines()
+        else:
+            with open(arguments.lines, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            with open(arguments.measured, encoding="utf-8") as file:
+                results = [line for line in file.read().splitlines() if line.endswith("}")]
+        tell(xylem, arguments, lines, results, pool)
+
+
+def tell(xylem, arguments, lines, results, pool):
+    """Prints each row, and the distributions."""
+    ratios, errors, spent, alone, refused, at = [], [], [], [], 0, 0
+    for result in map(json.loads, results):
+        if "ready_alone" in result:
+            alone.append((result["ready_alone"], before["ready"]))
+            continue
+        row, before, at = row_of(lines[at]), result, at + 1
+        if not result or not result["ways"][0]["seconds"]:
+            refused += 1
+            continue
+        ways = result["ways"]
+        default = statistics.median(ways[0]["seconds"])
+        best = min((way for way in ways[1:] if way["seconds"]), key=lambda way: statistics.median(way["seconds"]))
+        wrong = errors_of(xylem, arguments.real, row, ways, pool) if arguments.real else []
+        ratios.append(default / statistics.median(best["seconds"]))
+        errors += wrong
+        spent.append((result["waited"], default, result["ready"]))
+        print("%.3f  %8.2f ms, choice waited for %.2f ms after %.0f ms  xylem stencil --real %s   (%s %d)  %s %d  %s" %
+              (ratios[-1], 1e3 * default, 1e3 * result["waited"], 1e3 * result["ready"], " ".join(row),
+               ways[0]["policy"], ways[0]["look_ahead"], best["policy"], best["look_ahead"],
+               " ".join("%+.0f %%" % (100 * e) for e in wrong)), flush=True)
     if not ratios:
         sys.exit("no row could be run")
     ratios.sort()
-    flat = [abs(e) for row in errors for e in row]
-    print("%d rows (seed %s), %d refused: default / best other: median %.3f, worst %.3f, %d more than 5 %% slower" %
-          (len(ratios), arguments.seed, refused, statistics.median(ratios), ratios[-1], sum(r > 1.05 for r in ratios)))
-    print("choosing took %.2f %% of the runs in all, at worst %.1f %%" %
-          (100 * sum(s for s, _ in spent) / sum(t for _, t in spent), 100 * max(s / t for s, t in spent)))
-    if flat:
+    print("%d rows (seed %s), %d refused: default / best other: median %.3f, 90 %% %.3f, worst %.3f, %d more than 5 %% slower" %
+          (len(ratios), arguments.seed, refused, statistics.median(ratios), ratios[int(0.9 * len(ratios))], ratios[-1],
+           sum(r > 1.05 for r in ratios)))
+    print("the choice was waited for %.2f %% of the runs in all, %.2f %% in the median, at worst %.1f %%" %
+          (100 * sum(s[0] for s in spent) / sum(s[1] for s in spent), 100 * statistics.median(s[0] / s[1] for s in spent),
+           100 * max(s[0] / s[1] for s in spent)))
+    if alone:
+        print("memory was ready after %.0f ms, without a choice after %.0f ms, in all of %d rows" %
+              (1e3 * sum(a[1] for a in alone), 1e3 * sum(a[0] for a in alone), len(alone)))
+    if errors:
         print("virtual times: mean error %.1f %%, worst %.0f %%, %d of %d within 10 %%" %
-              (100 * statistics.mean(flat), 100 * max(flat), sum(e <= 0.1 for e in flat), len(flat)))
+              (100 * statistics.mean(map(abs, errors)), 100 * max(map(abs, errors)),
+               sum(abs(e) <= 0.1 for e in errors), len(errors)))
 
 
 def main():
@@ -182,8 +223,9 @@ def main():
     parser.add_argument("--build", default=BUILD)
     parser.add_argument("--worst", type=int, default=8, help="print so many of the worst rows")
     parser.add_argument("--real", metavar="MACHINE", nargs="?", const="", help="on the GPU of this machine")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="with --real: begin no row after that")
-    parser.add_argument("--trials", type=int, default=4, help="with --real: so many others")
+    parser.add_argument("--trials", type=int, default=6, help="with --real: so many others")
+    parser.add_argument("--lines", metavar="FILE", help="with --real: the input of bench_gpu_random")
+    parser.add_argument("--measured", metavar="FILE", help="with --lines: its output")
     arguments = parser.parse_args()
     xylem = os.path.join(arguments.build, "bin/xylem")
     choose = random.Random(arguments.seed)

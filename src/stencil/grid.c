@@ -3,7 +3,6 @@
 #include "stencil/internal.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "tasks/device/device.h"
 
@@ -323,47 +322,24 @@ static double expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *
     return fmax(speed > 0 ? tasks * task / speed : 0, rate > 0 ? moved / rate : 0);
 }
 
-/* By how much longer a run takes, on average, than with the best of all trials, if only so many of
- * them are made, of so many iterations or all (120 random problems in virtual time with the costs
- * of an H200). */
-static const struct {
-    int32_t trials, iterations;
-    double loss;
-} losses[] = {{1, 0, 0.092}, {2, 6, 0.046}, {4, 12, 0.036}, {2, 0, 0.029}, {3, 0, 0.017},
-              {4, 0, 0.009}, {5, 0, 0.006}, {8, 0, 0.003},  {60, 0, 0}};
-enum { LOSSES = sizeof(losses) / sizeof(losses[0]), PROCESSORS_MOST = 17 };
+/* Trials may take so much of the run; with fewer iterations they tell little. */
+static const double WORTH = 0.02;
+enum { ITERATIONS_LEAST = 6 };
 
-/* The number of trials that are worth their time, which run on all processors side by side: the
- * time of trials and run together is least. 1: none; 0: all. They may be of fewer iterations. */
-static int32_t count_trials(xy_stencil_t *trial, double seconds)
+/* The iterations of these blocks that are simulated within so many seconds. */
+static int iterations_within(const xy_stencil_t *trial, double seconds)
 {
     double accesses = (double)written_blocks(trial) * (trial->points + stencil_arrays(trial) - 1);
-    double processors = fmin((double)sysconf(_SC_NPROCESSORS_ONLN), PROCESSORS_MOST);
-    double least = losses[0].loss * seconds;
-    int best = 0;
+    double most = fmax(seconds / (accesses * xy_task_trial_access), ITERATIONS_LEAST);
 
-    for (int i = 1; i < LOSSES; i++) {
-        int iterations = losses[i].iterations > 0 && losses[i].iterations < trial->iterations
-                             ? losses[i].iterations
-                             : trial->iterations;
-        double time =
-            ceil(losses[i].trials / processors) * accesses * iterations * xy_task_trial_access +
-            losses[i].loss * seconds;
-
-        if (time < least) {
-            least = time;
-            best = i;
-        }
-    }
-    if (losses[best].iterations > 0 && losses[best].iterations < trial->iterations)
-        trial->iterations = losses[best].iterations;
-    return best == LOSSES - 1 ? 0 : losses[best].trials;
+    return most < trial->iterations ? (int)most : trial->iterations;
 }
 
 /* A window over a domain with two arrays moves by its own width at least: as many blocks as all
  * memories hold, and some more. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                const xy_task_ahead_t *ahead, xy_graph_t **graph_p, int32_t *most_p)
+                                const xy_task_ahead_t *ahead, double hidden, xy_graph_t **graph_p,
+                                double *worth_p)
 {
     uint64_t held = p->capacity[1] / s->block_bytes * (uint64_t)p->workers;
     int64_t rows = (int64_t)(held / (uint64_t)(s->blocks[1] * s->blocks[2])) + TRIAL_ROWS;
@@ -372,15 +348,15 @@ xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t 
     int64_t most;
 
     *graph_p = NULL;
+    *worth_p = WORTH * expected_seconds(s, p, ahead);
     if (!is_whole && rows < s->blocks[0])
         trial.blocks[0] = rows;
     most = TRIAL_TASKS / stencil_cells(&trial);
     most = most > TRIAL_ITERATIONS ? most : TRIAL_ITERATIONS;
     if (!is_whole && trial.iterations > most)
         trial.iterations = (int)most;
-    if (*most_p < 0)
-        *most_p = count_trials(&trial, expected_seconds(s, p, ahead));
-    if ((is_whole && trial.iterations == s->iterations) || *most_p == 1)
+    trial.iterations = iterations_within(&trial, hidden + *worth_p);
+    if (is_whole && trial.iterations == s->iterations)
         return XY_OK;
     trial.check_every = 0;
     return xy_stencil_build(&trial, graph_p);

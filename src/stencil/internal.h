@@ -69,13 +69,12 @@ void stencil_checks_add(stencil_grid_t *g, int t);
 int stencil_batch(const xy_stencil_t *s);
 /* Bytes of blocks that tasks change: on GPUs a task writes to another buffer. 0: there are none. */
 uint64_t stencil_exchange(const xy_stencil_t *s);
-/* A grid of fewer rows, or with fewer iterations, to choose a policy for a long run on GPUs by;
- * *graph_p is NULL if the run itself is short enough, or *most_p is 1 then. A negative *most_p
- * becomes the number of trials that are worth their time on this machine, as in
- * xy_task_sim_t.trials_most. */
+/* A grid of fewer rows, or with fewer iterations, to choose a policy for a run on GPUs by; *graph_p
+ * is NULL if the run itself is short enough. Trials may take `hidden` seconds for nothing, and
+ * *worth_p more. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                const xy_task_ahead_t *ahead, xy_graph_t **graph_p,
-                                int32_t *most_p);
+                                const xy_task_ahead_t *ahead, double hidden, xy_graph_t **graph_p,
+                                double *worth_p);
 
 /* ---- stencil_shape.c ---- */
 

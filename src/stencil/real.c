@@ -283,13 +283,16 @@ static xy_status_t load_own(stencil_real_t *r)
     return st;
 }
 
-/* Builds the graph and maps the memory of a real run. */
-static xy_status_t prepare(stencil_real_t *r)
+xy_status_t stencil_real_begin(stencil_real_t *r, const xy_stencil_run_t *run)
 {
     xy_stencil_t *s = &r->grid;
     int64_t arrays;
     xy_status_t st;
 
+    *r = (stencil_real_t){.run = run, .grid = run->grid, .until = run->until};
+    r->file.fd = r->file.domain = -1;
+    if (s->check_every == 0)
+        r->until = -1;
     r->kernels = stencil_kernels_best(s->is_single);
     st = stencil_shape(s, &r->shape);
     if (st == XY_OK && r->run->kernel_source != NULL)
@@ -318,17 +321,29 @@ static xy_status_t prepare(stencil_real_t *r)
     r->block_data = (int32_t)(arrays * stencil_cells(s));
     r->stride = stride_of(s->block_bytes);
     r->least_seconds = least_seconds(r->graph);
+    return XY_OK;
+}
+
+xy_status_t stencil_real_memory(stencil_real_t *r)
+{
+    xy_status_t st = XY_OK;
+
     if (r->run->messages != NULL)
         return stencil_ranks_share(r);
+    stencil_real_choose_begin(r);
     if (r->run->file != NULL)
-        st = stencil_file_open(r->run->file, s, &r->shape, r->graph, &r->file);
+        st = stencil_file_open(r->run->file, &r->grid, &r->shape, r->graph, &r->file);
     if (st == XY_OK && r->run->file != NULL && r->gpu != NULL)
         st = stencil_file_map(&r->file);
     return st == XY_OK ? map_memory(r) : st;
 }
 
-static void cleanup(stencil_real_t *r)
+void stencil_real_cleanup(stencil_real_t *r)
 {
+    stencil_choice_t unused;
+
+    if (r->chooser.is_started)
+        (void)stencil_real_choose_end(r, &unused);
     if (r->memory != NULL && (r->gpu == NULL || r->run->file != NULL))
         munmap(r->memory, r->memory_bytes);
     stencil_gpu_close(r);
@@ -450,7 +465,7 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
                           .observer = run->how.observer};
     double begin = xy_clock_seconds(CLOCK_MONOTONIC);
     stencil_choice_t choice;
-    xy_status_t st = stencil_real_choose(r, &choice);
+    xy_status_t st = stencil_real_choose_end(r, &choice);
 
     r->choosing = xy_clock_seconds(CLOCK_MONOTONIC) - begin;
     if (st != XY_OK)
@@ -507,14 +522,12 @@ static xy_status_t run_and_check(stencil_real_t *r, xy_stencil_result_t *result)
 
 xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p)
 {
-    stencil_real_t r = {.run = run, .grid = run->grid, .until = run->until};
+    stencil_real_t r;
     xy_stencil_result_t result = {.is_real = true, .is_checked = !run->is_unchecked};
-    xy_status_t st;
+    xy_status_t st = stencil_real_begin(&r, run);
 
-    r.file.fd = r.file.domain = -1;
-    if (r.grid.check_every == 0)
-        r.until = -1;
-    st = prepare(&r);
+    if (st == XY_OK)
+        st = stencil_real_memory(&r);
     if (run->messages != NULL)
         st = stencil_ranks_agree(&r, st);
     if (st == XY_OK && run->messages != NULL && run->file != NULL)
@@ -542,6 +555,6 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.parts = r.grid.parts;
         *result_p = result;
     }
-    cleanup(&r);
+    stencil_real_cleanup(&r);
     return st;
 }

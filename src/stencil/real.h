@@ -3,6 +3,7 @@
 #ifndef XY_STENCIL_REAL_H
 #define XY_STENCIL_REAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "stencil/internal.h"
@@ -21,6 +22,25 @@ typedef struct {
     uint64_t bytes;
     bool is_new; /* there was no file: its blocks are those of stencil_fill */
 } stencil_file_t;
+
+typedef struct {
+    const char *policy, *eviction; /* NULL: the default */
+    int32_t extra_rounds;
+    uint64_t memory;     /* as that of the run */
+    int32_t gpus, cores; /* that work */
+    int32_t look_ahead;
+    double spent; /* seconds in policies, to find out */
+} stencil_choice_t;
+
+/* The thread that chooses; what it finds is read after it has ended. */
+typedef struct {
+    pthread_t thread;
+    bool is_started;
+    _Atomic double worth; /* seconds for which it is waited once the memory is ready */
+    atomic_bool enough;   /* they have passed */
+    stencil_choice_t choice;
+    xy_status_t status;
+} stencil_chooser_t;
 
 typedef struct {
     const xy_stencil_run_t *run;
@@ -48,7 +68,8 @@ typedef struct {
     xy_task_observer_t listener;
     bool is_told_in_part;
     int32_t gpus_used, workers_used; /* by the run */
-    double choosing; /* seconds before it, for trials or for finding the choice of an earlier run */
+    stencil_chooser_t chooser;
+    double choosing; /* seconds that the run waited for it, with its memory ready */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */
@@ -74,6 +95,12 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 
 /* The pages of r->memory_bytes. */
 xy_status_t stencil_real_pages(stencil_real_t *r);
+
+/* Make the graph of a run, and open and measure its GPUs; then make its memory ready, and meanwhile
+ * choose a policy. The caller cleans up in all cases, before `run` goes. */
+xy_status_t stencil_real_begin(stencil_real_t *r, const xy_stencil_run_t *run);
+xy_status_t stencil_real_memory(stencil_real_t *r);
+void stencil_real_cleanup(stencil_real_t *r);
 
 /* real_ranks.c */
 /* Share the blocks among the ranks; make the share of this rank, with its data in memory. */
@@ -103,18 +130,12 @@ void stencil_ranks_listen(stencil_real_t *r);
 xy_status_t stencil_ranks_tell(const stencil_real_t *r);
 
 /* real_choose.c */
-typedef struct {
-    const char *policy, *eviction; /* NULL: the default */
-    int32_t extra_rounds;
-    uint64_t memory;     /* as that of the run */
-    int32_t gpus, cores; /* that work */
-    int32_t look_ahead;
-    double spent; /* seconds in policies, to find out */
-} stencil_choice_t;
-
 /* Replace a policy that is a choice by what ends first in virtual time, leave cores or GPUs alone
- * if the others end sooner without them, and choose how many data are loaded early. */
-xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice_p);
+ * if the others end sooner without them, and choose how many data are loaded early. A thread does
+ * so while the memory of the domain is made ready, and then for a small part of the run. The second
+ * function ends it. */
+void stencil_real_choose_begin(stencil_real_t *r);
+xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p);
 
 /* real_speed.c */
 /* The time of a task on each of so many cores at once. */

@@ -3,6 +3,7 @@
  * and whether cores are worth having beside GPUs, and how many data are loaded early. */
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "stencil/choices.h"
 
@@ -95,14 +96,14 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
 
 /* Simulates a policy on `platform`, which it destroys. */
 static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
-                            int32_t trials_most, xy_task_platform_t *platform,
+                            const atomic_bool *enough, xy_task_platform_t *platform,
                             xy_task_result_t *result_p)
 {
     xy_task_sim_t how = r->run->how;
     xy_status_t st = XY_ENOMEM;
 
     how.policy = policy;
-    how.trials_most = trials_most;
+    how.enough = enough;
     how.trace = NULL;
     how.observer = NULL;
     if (platform == NULL)
@@ -150,7 +151,8 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
     for (int i = 0; i < 3 && st == XY_OK; i++) {
         xy_task_result_t result;
 
-        st = simulate(r, graph, policy, 0, platform_of_gpus(r, tries[i][0], tries[i][1]), &result);
+        st = simulate(r, graph, policy, NULL, platform_of_gpus(r, tries[i][0], tries[i][1]),
+                      &result);
         if (st != XY_OK)
             break;
         choice->spent += result.scheduling_seconds;
@@ -166,7 +168,7 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
 
 /* ---- Which policy? ---- */
 
-/* Where even two trials would take too long, what is good most often. */
+/* Where no trial ended in time, what is good most often. */
 static void choose_untried(stencil_choice_t *choice, const xy_task_policy_t *policy, bool is_open)
 {
     const xy_task_trial_t *t = xy_task_trial_first(policy != NULL ? policy->name : NULL);
@@ -177,8 +179,17 @@ static void choose_untried(stencil_choice_t *choice, const xy_task_policy_t *pol
         choice->look_ahead = t->look_ahead;
 }
 
+/* About how fast memory is pinned and filled with the first values, in bytes per second. */
+static const double READY_RATE = 5e9;
+
+/* Seconds until the memory of the domain is ready; a file is only mapped. */
+static double ready_seconds(const stencil_real_t *r)
+{
+    return r->run->file != NULL ? 0 : (double)r->block_data * (double)r->stride / READY_RATE;
+}
+
 /* And how many data are loaded early. On GPUs alone both are a choice unless they are given. */
-static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_policy(stencil_real_t *r, stencil_choice_t *choice)
 {
     const bool is_gpus = choice->gpus > 0 && choice->cores == 0;
     const bool is_open = is_gpus && r->run->how.params.look_ahead == XY_TASK_CHOOSE;
@@ -186,7 +197,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     xy_graph_t *shorter_run = NULL;
     xy_task_platform_t *platform;
     xy_task_result_t result;
-    int32_t most = -1;
+    double worth;
     xy_status_t st = XY_OK;
 
     if (choice->policy != NULL)
@@ -196,21 +207,20 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     platform = choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
                                 : platform_of_cores(r, choice->cores);
     if (is_gpus && platform != NULL)
-        st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, &shorter_run,
-                                 &most);
-    else
-        most = 0;
-    if (st == XY_OK && most == 1) {
-        xy_task_platform_destroy(platform);
-        choose_untried(choice, policy, is_open);
-        return XY_OK;
-    }
+        st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, ready_seconds(r),
+                                 &shorter_run, &worth);
+    if (is_gpus && platform != NULL && st == XY_OK)
+        atomic_store(&r->chooser.worth, worth);
     if (st == XY_OK)
-        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy, most,
-                      platform, &result);
+        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy,
+                      &r->chooser.enough, platform, &result);
     else
         xy_task_platform_destroy(platform);
     xy_graph_destroy(shorter_run);
+    if (st == XY_EINTERRUPTED) {
+        choose_untried(choice, policy, is_open);
+        return XY_OK;
+    }
     if (st != XY_OK)
         return st;
     if (is_gpus)
@@ -225,7 +235,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
 }
 
 /* By trials, in virtual time. */
-static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_anew(stencil_real_t *r, stencil_choice_t *choice)
 {
     xy_status_t st = XY_OK;
 
@@ -239,7 +249,7 @@ static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice
 }
 
 /* The stored choice of an earlier run like this one, or else a new one; that is stored. */
-static xy_status_t choose_with_file(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_with_file(stencil_real_t *r, stencil_choice_t *choice)
 {
     const char *path = r->run->choices;
     char *key = stencil_choices_key(r);
@@ -259,10 +269,12 @@ static xy_status_t choose_with_file(const stencil_real_t *r, stencil_choice_t *c
     return st;
 }
 
-xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice)
+/* Fill in r->chooser.choice. */
+static xy_status_t choose(stencil_real_t *r)
 {
     int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
     bool is_open = r->run->how.params.look_ahead == XY_TASK_CHOOSE;
+    stencil_choice_t *choice = &r->chooser.choice;
 
     *choice = (stencil_choice_t){.policy = r->run->how.policy,
                                  .eviction = r->run->how.eviction,
@@ -274,4 +286,41 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
     if (r->share != NULL) /* all ranks the same, without a trial */
         return XY_OK;
     return r->run->choices != NULL ? choose_with_file(r, choice) : choose_anew(r, choice);
+}
+
+enum { BESIDE_NICE = 10 };
+
+/* The body of the thread. It and the threads that it starts leave the cores to those that make the
+ * memory ready: to Linux `0` is the calling thread. */
+static void *choose_beside(void *arg)
+{
+    stencil_real_t *r = arg;
+
+    (void)setpriority(PRIO_PROCESS, 0, BESIDE_NICE);
+    r->chooser.status = choose(r);
+    return NULL;
+}
+
+void stencil_real_choose_begin(stencil_real_t *r)
+{
+    stencil_chooser_t *c = &r->chooser;
+
+    c->is_started = pthread_create(&c->thread, NULL, choose_beside, r) == 0;
+}
+
+xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p)
+{
+    stencil_chooser_t *c = &r->chooser;
+    double end = xy_clock_seconds(CLOCK_REALTIME) + atomic_load(&c->worth);
+    struct timespec until = {(time_t)end, (long)(1e9 * (end - floor(end)))};
+    bool is_over = c->is_started && pthread_timedjoin_np(c->thread, NULL, &until) == 0;
+
+    atomic_store(&c->enough, true);
+    if (!c->is_started)
+        c->status = choose(r);
+    else if (!is_over)
+        pthread_join(c->thread, NULL);
+    c->is_started = false;
+    *choice_p = c->choice;
+    return c->status;
 }

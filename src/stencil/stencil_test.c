@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 static xy_stencil_run_t attila(int64_t blocks, int gpus, const char *policy)
 {
@@ -344,36 +344,44 @@ static void test_chosen_look_ahead(void **state)
     }
 }
 
-/* Trials are worth their time: for tasks that are far shorter than what simulates them none are
- * made, for long ones all; what is chosen among some is one of the good ones. */
-static void test_trials_by_time(void **state)
+/* A trial has as many iterations as are simulated in the time for trials, and some at least; it is
+ * the run itself where there is time for it. */
+static void test_trial_fits_its_time(void **state)
 {
-    static const double seconds[] = {1e-7, 5e-2};
-    xy_stencil_run_t run = {.grid = XY_STENCIL_DEFAULT,
-                            .machine = XYLEM_SOURCE_DIR "/machines/attila.xml",
-                            .gpus = 1,
-                            .how = {.ahead = &xy_task_ahead_usual, .trials_most = -1}};
-    xy_stencil_result_t chosen[2], named;
+    static const double seconds[] = {0, 1e-3, 2e-3, 4e-3, INFINITY};
+    xy_stencil_t s = XY_STENCIL_DEFAULT;
+    xy_task_platform_t *p = xy_task_platform_new(1, 2, 0);
+    int32_t least = 6 * 58, before = 0;
 
     (void)state;
-    run.grid.blocks[0] = 60;
-    run.grid.iterations = 12;
-    run.grid.block_bytes = 4096; /* the link is not what takes time */
-    run.memory = 100 << 10;
-    run.how.params.look_ahead = XY_TASK_CHOOSE;
-    for (int i = 0; i < 2; i++) {
-        run.grid.task_seconds = seconds[i];
-        assert_int_equal(xy_stencil_run(&run, &chosen[i]), XY_OK);
+    assert_non_null(p);
+    s.blocks[0] = 60;
+    s.iterations = 100;
+    p->memory_of[0] = 1;
+    p->speed[0] = 1;
+    p->capacity[1] = 20 * s.block_bytes;
+    p->rate[1] = p->rate[2] = 1e10;
+    p->shared[1] = p->shared[2] = -1;
+    for (int i = 0; i < 5; i++) {
+        xy_graph_t *g;
+        double worth;
+
+        s.task_seconds = 1e-6;
+        assert_int_equal(stencil_build_trial(&s, p, &xy_task_ahead_usual, seconds[i], &g, &worth),
+                         XY_OK);
+        assert_true(worth > 0);
+        if (i == 4) {
+            assert_null(g);
+            break;
+        }
+        assert_non_null(g);
+        assert_true(xy_graph_ops(g) >= least && xy_graph_ops(g) >= before);
+        assert_true(xy_graph_ops(g) <= fmax(least, (seconds[i] + worth) / xy_task_trial_access));
+        before = xy_graph_ops(g);
+        xy_graph_destroy(g);
     }
-    assert_int_equal(chosen[0].sim.trials, 0);
-    assert_true(chosen[1].sim.trials > 20);
-    /* A policy that was not tried runs as if it had been asked for. */
-    run.grid.task_seconds = seconds[0];
-    run.how.policy = chosen[0].sim.policy;
-    run.how.params.look_ahead = chosen[0].sim.look_ahead;
-    assert_int_equal(xy_stencil_run(&run, &named), XY_OK);
-    assert_true(named.sim.makespan == chosen[0].sim.makespan);
-    assert_int_equal(named.sim.loads, chosen[0].sim.loads);
+    assert_true(before > least);
+    xy_task_platform_destroy(p);
 }
 
 static void test_bad_descriptions(void **state)
@@ -407,7 +415,7 @@ int main(void)
         cmocka_unit_test(test_order_of_published_curves),
         cmocka_unit_test(test_weight_of_transfers),
         cmocka_unit_test(test_chosen_look_ahead),
-        cmocka_unit_test(test_trials_by_time),
+        cmocka_unit_test(test_trial_fits_its_time),
         cmocka_unit_test(test_bad_descriptions),
     };
 

@@ -19,25 +19,43 @@ typedef struct {
     const xy_graph_t *graph;
     const double *speed; /* of each GPU */
     double once;
+    const double *clock;
+    const sim_trial_t *trial; /* or NULL */
 } tasks_t;
+
+/* XY_EINTERRUPTED ends the run. The clock of the host is never ahead of the end. */
+static xy_status_t may_continue(const tasks_t *tasks)
+{
+    const sim_trial_t *t = tasks->trial;
+
+    if (t != NULL && t->enough != NULL && atomic_load_explicit(t->enough, memory_order_relaxed))
+        return XY_EINTERRUPTED;
+    if (t != NULL && t->beyond != NULL &&
+        *tasks->clock > atomic_load_explicit(t->beyond, memory_order_relaxed))
+        return XY_EINTERRUPTED;
+    return XY_OK;
+}
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
 {
     const tasks_t *tasks = arg;
+    double seconds = xy_graph_op(tasks->graph, kernel->op)->seconds;
+    xy_status_t st = may_continue(tasks);
 
-    return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds /
-                                                   tasks->speed[kernel->gpu]);
+    return st == XY_OK ? xy_gpu_model_launch(kernel->stream, seconds / tasks->speed[kernel->gpu])
+                       : st;
 }
 
 static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int32_t count)
 {
     const tasks_t *tasks = arg;
+    xy_status_t st = may_continue(tasks);
     double seconds = 0;
 
     for (int32_t i = 0; i < count; i++)
         seconds += xy_graph_op(tasks->graph, kernels[i].op)->seconds;
-    return xy_gpu_model_launch(kernels[0].stream, fmax(seconds - (count - 1) * tasks->once, 0) /
-                                                      tasks->speed[kernels[0].gpu]);
+    seconds = fmax(seconds - (count - 1) * tasks->once, 0) / tasks->speed[kernels[0].gpu];
+    return st == XY_OK ? xy_gpu_model_launch(kernels[0].stream, seconds) : st;
 }
 
 /* Refuses platforms and graphs that real runs on GPUs do not have. */
@@ -104,12 +122,13 @@ static double work_of(const xy_graph_t *graph, const xy_task_ahead_t *costs)
 
 xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                          const xy_task_observer_t *observer, xy_task_result_t *result_p)
+                          const xy_task_observer_t *observer, const sim_trial_t *trial,
+                          xy_task_result_t *result_p)
 {
     double clock = 0, speed = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
     uint64_t memories[GPUS_MAX];
-    tasks_t tasks = {graph, p->speed, how->ahead->once};
+    tasks_t tasks = {graph, p->speed, how->ahead->once, &clock, trial};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,

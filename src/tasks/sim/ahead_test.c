@@ -15,7 +15,7 @@
 #include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device.h"
-#include "tasks/sim/sim.h"
+#include "tasks/sim/sim_internal.h"
 
 enum { BLOCKS = 16, ROUNDS = 12, BYTES = 4096, CELLS = BYTES / 8 };
 
@@ -536,34 +536,38 @@ static void test_look_ahead_is_bounded(void **state)
     xy_graph_destroy(g);
 }
 
-/* So many trials as are asked for, those that are good most often first: more of them never choose
- * what ends later. */
-static void test_some_trials(void **state)
+/* Until it is enough all trials are made; then none is, and those that run are given up, as are
+ * those that take longer than others. */
+static void test_enough_trials(void **state)
 {
     xy_graph_t *g = make_graph(100, 10, 1e-4);
     xy_task_platform_t *p = platform(40 * BYTES, BYTES / 1e-4, BYTES / 1e-4);
-    double before = 0;
+    const xy_task_policy_t *policy;
+    atomic_bool enough = false;
+    xy_task_sim_t how = {
+        .params = {.look_ahead = XY_TASK_CHOOSE}, .ahead = &free_host, .enough = &enough};
+    _Atomic(double) beyond;
+    sim_trial_t trial = {.enough = &enough}, late = {.beyond = &beyond};
+    xy_task_result_t all, some;
 
     (void)state;
-    for (int32_t most = 1; most < 14; most += 3) {
-        xy_task_result_t r;
-
-        assert_int_equal(xy_task_simulate(g, p,
-                                          &(xy_task_sim_t){.params = {.look_ahead = XY_TASK_CHOOSE},
-                                                           .ahead = &free_host,
-                                                           .trials_most = most},
-                                          &r),
-                         XY_OK);
-        assert_true(most == 1 ? r.trials == 0 : r.trials > 0 && r.trials <= most);
-        assert_true(most == 1 ? r.trial_seconds == 0 : r.trial_seconds > 0);
-        if (most == 1) {
-            assert_string_equal(r.policy, xy_task_trial_first(NULL)->policy);
-            assert_int_equal(r.look_ahead, xy_task_trial_first(NULL)->look_ahead);
-        } else { /* of those that are as fast, within 1 %, the one that moves less is chosen */
-            assert_true(r.makespan <= 1.0101 * before);
-        }
-        before = before == 0 || r.makespan < before ? r.makespan : before;
-    }
+    testing_listen();
+    how.enough = NULL;
+    assert_int_equal(xy_task_simulate(g, p, &how, &all), XY_OK);
+    how.enough = &enough;
+    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_OK);
+    assert_true(some.trials > 0 && some.makespan <= 1.0101 * all.makespan);
+    atomic_store(&enough, true);
+    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_EINTERRUPTED);
+    how.params.look_ahead = 2;
+    assert_int_equal(xy_task_policy_find("closure", &policy), XY_OK);
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &some), XY_EINTERRUPTED);
+    atomic_init(&beyond, 0.5 * all.makespan);
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &late, &some), XY_EINTERRUPTED);
+    atomic_store(&beyond, 2 * all.makespan);
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &late, &some), XY_OK);
+    assert_int_equal(testing_said_count, 0);
+    xy_error_handler_set(NULL, NULL);
     xy_task_platform_destroy(p);
     xy_graph_destroy(g);
 }
@@ -599,7 +603,7 @@ int main(void)
                                        cmocka_unit_test(test_links),
                                        cmocka_unit_test(test_hidden),
                                        cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_some_trials),
+                                       cmocka_unit_test(test_enough_trials),
                                        cmocka_unit_test(test_look_ahead),
                                        cmocka_unit_test(test_waits),
                                        cmocka_unit_test(test_ends),

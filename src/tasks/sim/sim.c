@@ -332,7 +332,7 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
     if (how->ahead != NULL) {
         if (trial != NULL)
             trial->is_whole = trial->is_done = true;
-        return sim_run_ahead(graph, platform, how, policy, observer, result_p);
+        return sim_run_ahead(graph, platform, how, policy, observer, trial, result_p);
     }
     s.base.result.extra_rounds = how->params.extra_rounds;
     st = simulate(&s, how);

@@ -24,6 +24,7 @@
 #ifndef XY_TASKS_SIM_SIM_H
 #define XY_TASKS_SIM_SIM_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "graph/graph.h"
@@ -82,10 +83,10 @@ typedef struct {
     const xy_task_observer_t *observer; /* or NULL */
     const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as described above */
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
-    /* With `ahead`: so many trials at most; 0: all, so that virtual time is the same on every
-     * machine. 1: the one that is good most often is chosen without a trial. Stencils, -1: as many
-     * as a real run would make here. */
-    int32_t trials_most;
+    /* With `ahead`: trials are made until it is set, those that are good most often first, and
+     * those that run then are given up. NULL: all are made, so that virtual time is the same on
+     * every machine. */
+    const atomic_bool *enough;
 } xy_task_sim_t;
 
 /* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
@@ -95,7 +96,8 @@ const xy_task_trial_t *xy_task_trial_first(const char *policy);
 extern const double xy_task_trial_access;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
- * reported). XY_ENOMEM (reported). Any thread. */
+ * reported). XY_ENOMEM (reported). XY_EINTERRUPTED (silent): it was `enough` before a trial had
+ * ended. Any thread. */
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p);
 

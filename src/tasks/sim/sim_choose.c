@@ -152,8 +152,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (st == XY_OK)
         result_p->look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
     xy_task_platform_destroy(part);
-    if (st == XY_OK)
-        result_p->trial_seconds = trial != NULL ? processor_clock() - begin : 0;
+    result_p->trial_seconds = trial != NULL ? processor_clock() - begin : 0;
     return st;
 }
 
@@ -244,16 +243,39 @@ typedef struct {
     xy_status_t status[TRIALS_MOST];
     int count;
     _Atomic int next;
+    /* A trial that takes longer is not chosen. It gets less while trials run only where their
+     * results may depend on time. */
+    _Atomic double beyond;
 } crew_t;
 
+/* A trial took so long. */
+static void note_time(crew_t *crew, double time)
+{
+    double limit = as_fast * time, before = atomic_load(&crew->beyond);
+
+    while (crew->choice->how->enough != NULL && limit < before &&
+           !atomic_compare_exchange_weak(&crew->beyond, &before, limit))
+        continue;
+}
+
+/* Makes the next trial until none is left; the body of a thread. */
 static void *work(void *arg)
 {
     crew_t *crew = arg;
     int i;
 
-    while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count)
+    while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count) {
+        const atomic_bool *enough = crew->choice->how->enough;
+
+        crew->status[i] = XY_EINTERRUPTED;
+        if (enough != NULL && atomic_load(enough))
+            continue;
+        crew->ended[i] = (sim_trial_t){.enough = enough, .beyond = &crew->beyond};
         crew->status[i] =
             run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+        if (crew->status[i] == XY_OK)
+            note_time(crew, time_of(&crew->results[i], &crew->ended[i]));
+    }
     return NULL;
 }
 
@@ -276,11 +298,11 @@ static void run_crew(crew_t *crew)
 static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
-    int most = c->how->trials_most > 0 ? c->how->trials_most - c->count : TRIALS_MOST;
     xy_status_t st = XY_OK;
 
     *crew = (crew_t){.choice = c};
-    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST && crew->count < most &&
+    atomic_init(&crew->beyond, c->best.policy != NULL ? as_fast * c->fastest : INFINITY);
+    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
          i++)
@@ -288,9 +310,11 @@ static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *tr
             crew->trials[crew->count++] = &trials[i];
     run_crew(crew);
     for (int i = 0; i < crew->count && st == XY_OK; i++) {
+        c->took += crew->status[i] != XY_OK ? crew->results[i].trial_seconds : 0;
         if (crew->status[i] == XY_OK)
             keep(c, crew->trials[i], &crew->ended[i], &crew->results[i]);
-        else if (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse)
+        else if (crew->status[i] != XY_EINTERRUPTED &&
+                 (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse))
             st = crew->status[i];
     }
     return st;
@@ -381,7 +405,7 @@ static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
     if (crew == NULL)
         return xy_fail_memory("choosing a policy");
     sort_trials(trials, sorted);
-    st = try_crew(c, crew, c->how->trials_most > 0 ? sorted : trials);
+    st = try_crew(c, crew, c->how->enough != NULL ? sorted : trials);
     if (st == XY_OK && !c->is_named)
         st = try_smaller(c, crew);
     xy_free(crew);
@@ -399,10 +423,6 @@ static const xy_task_trial_t *first_of(const xy_task_trial_t *trials)
 /* Find the trial that ends first. */
 static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
 {
-    if (c->how->ahead != NULL && c->how->trials_most == 1) {
-        c->best = *first_of(trials);
-        return XY_OK;
-    }
     look_at_graph(c);
     return c->how->ahead != NULL ? try_side_by_side(c, trials) : try_in_turn(c, trials);
 }
@@ -489,6 +509,8 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
     c.is_named = st == XY_OK && policy->trials == NULL;
     if (st == XY_OK)
         st = policy->trials != NULL ? choose(&c, policy->trials) : choose_look_ahead(&c, name);
+    if (st == XY_OK && c.best.policy == NULL && how->enough != NULL)
+        return XY_EINTERRUPTED;
     if (st == XY_OK && c.best.policy != NULL &&
         (!c.is_whole || c.graph != graph || how->trace != NULL || how->observer != NULL))
         st = run_chosen(&c);

@@ -54,8 +54,11 @@ typedef struct {
 typedef struct {
     double share;   /* of the work: then it ends */
     double seconds; /* of the virtual clock: it stops when it cannot end before */
-    bool is_whole;  /* out: it went to the end */
-    bool is_done;   /* out: to the end, or its share */
+    /* As real GPUs are driven: it stops once that is set, or the virtual clock is beyond. */
+    const atomic_bool *enough;     /* or NULL */
+    const _Atomic(double) *beyond; /* or NULL */
+    bool is_whole;                 /* out: it went to the end */
+    bool is_done;                  /* out: to the end, or its share */
 } sim_trial_t;
 
 typedef struct {
@@ -104,10 +107,11 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
                          xy_task_result_t *result_p);
 
 /* ahead.c */
-/* Likewise, by the rules of real GPUs; always to the end. */
+/* Likewise, by the rules of real GPUs. XY_EINTERRUPTED (silent): the trial was stopped. */
 xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *platform,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                          const xy_task_observer_t *observer, xy_task_result_t *result_p);
+                          const xy_task_observer_t *observer, const sim_trial_t *trial,
+                          xy_task_result_t *result_p);
 
 /* sim_platform.c */
 /* The first `memories` beside the main one, with this share of their room, and their workers.
