@@ -314,7 +314,7 @@ static xy_status_t allocate(xy_sim_t *sim, sim_call_t *call)
 {
     call->sim = sim;
     call->op_count = call->left = xy_graph_ops(call->graph);
-    call->number = sim->running;
+    call->number = sim->calls++;
     call->parts = xy_calloc((size_t)call->ranks, sizeof(*call->parts));
     call->ops = xy_calloc((size_t)call->op_count + 1, sizeof(*call->ops));
     if (call->parts == NULL || call->ops == NULL)
@@ -357,5 +357,8 @@ void sim_call_cleanup(sim_call_t *call)
     xy_free(call->messages);
     xy_free(call->level_left);
     xy_free(call->level_first);
+    xy_free(call->waiting);
+    xy_free(call->waiting_first);
+    xy_vec_cleanup(&call->fresh);
     *call = (sim_call_t){0};
 }

@@ -259,10 +259,12 @@ static void reset_unit(xy_sim_t *sim, int i)
 
 void sim_reset(xy_sim_t *sim)
 {
-    xy_vclock_reset(sim->clock);
+    if (sim->clock == &sim->own_clock)
+        xy_vclock_reset(sim->clock);
     sim_hosts_reset(sim);
     sim_network_reset(sim);
-    sim->instant_first = NULL;
+    sim->instant_first = sim->starts = NULL;
+    sim->running = sim->calls = 0;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};
     memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));

@@ -7,8 +7,6 @@ static int32_t owner(const xy_spot_t *place)
     return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
 }
 
-/* The ranks whose buffers it touches (temporaries belong to the runtime) and the one that does it.
- */
 /* The rank that has to see to an operation, or -1. What anyone on its host may do concerns no rank,
  * but a message to another host may start in scratch memory, and without communication cores only
  * ranks that still wait can send it: its sender stays. */
@@ -63,11 +61,35 @@ sim_op_t *sim_thread_take(xy_sim_t *sim, int32_t thread)
     return op;
 }
 
+/* The oldest first. */
+static void start_put(xy_sim_t *sim, sim_op_t *op)
+{
+    op->next = NULL;
+    if (sim->starts == NULL)
+        sim->starts = op;
+    else
+        sim->last_start->next = op;
+    sim->last_start = op;
+}
+
+sim_op_t *sim_start_take(xy_sim_t *sim)
+{
+    sim_op_t *op = sim->starts;
+
+    if (op != NULL)
+        sim->starts = op->next;
+    return op;
+}
+
 /* Hand it to the thread or list that executes it. */
 static void dispatch(xy_sim_t *sim, sim_op_t *op)
 {
     int32_t thread = op->thread, rank;
 
+    if (op->by == SIM_BY_START && sim_shares_starts(op->call)) {
+        start_put(sim, op);
+        return;
+    }
     if (thread < 0) {
         sim_task_push(sim, op);
         return;
@@ -241,7 +263,7 @@ void sim_instants_over(xy_sim_t *sim)
 
         sim->instant_first = op->next;
         over(sim, op);
-        if (op->by == SIM_BY_START)
+        if (op->by == SIM_BY_START && !sim_shares_starts(op->call))
             sim_rank_in_start(sim, op->thread);
     }
 }
@@ -263,13 +285,18 @@ static void finished(xy_sim_t *sim, int32_t unit)
     u->op = NULL;
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
-    if (is_start)
+    if (is_start) {
         sim_rank_in_start(sim, u->rank);
-    else if (sim_is_tasks(sim)) {
-        if (!sim_task_continue(sim, unit, op))
-            sim_task_next(sim, unit);
-    } else
+        return;
+    }
+    if (!sim_is_tasks(sim))
         sim_turn_next(sim, unit);
+    else if (sim_task_continue(sim, unit, op))
+        return;
+    if (u->op == NULL && u->rank >= 0 && sim->driver.is_free != NULL)
+        sim->driver.is_free(sim, u->rank);
+    if (u->op == NULL && sim_is_tasks(sim))
+        sim_task_next(sim, unit);
 }
 
 void sim_flow_done(void *model, void *unit)

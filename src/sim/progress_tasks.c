@@ -151,6 +151,10 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
         sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
         return;
     }
+    if (rank >= 0 && (op = sim_start_take(sim)) != NULL) {
+        sim_op_start(sim, unit, op, 0);
+        return;
+    }
     if (rank >= 0 && !is_helper(sim, unit))
         return;
     op = xy_heap_pop(&sim_host(sim, unit)->pool, NULL);

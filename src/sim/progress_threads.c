@@ -170,3 +170,28 @@ void sim_turn_next(xy_sim_t *sim, int32_t unit)
     u->turn_end = sim->clock->now;
     sim_turn_changed(sim, thread);
 }
+
+/* Their supervisors look after them. */
+void sim_threads_begin(xy_sim_t *sim)
+{
+    int n = sim->node.ranks;
+
+    for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
+        sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
+        int32_t supervisor = 2 * n + sim->threads[n + r].unit;
+
+        if (sim->order->has_supervisor && u->supervisor < 0) {
+            u->supervisor = supervisor;
+            sim->order_threads[supervisor].is_supervisor = true;
+            xy_order_update(&u->queue, supervisor);
+        }
+        sim->order_threads[n + r].base = (int8_t)sim->node.priority;
+        u->idlers += sim->threads[n + r].left == 0;
+        u->is_asleep = false;
+        u->polls += sim->threads[n + r].remote > 0;
+        sim_turn_changed(sim, n + r);
+    }
+    for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
+        if (sim->units[i].is_comm)
+            sim_task_next(sim, i);
+}

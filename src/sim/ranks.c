@@ -50,12 +50,22 @@ void sim_rank_in_start(xy_sim_t *sim, int32_t rank)
 {
     sim_rank_t *r = &sim->ranks[rank];
     int32_t unit = sim->threads[rank].unit;
+    sim_op_t *op;
 
     if (r->phase != SIM_IN_START || sim->units[unit].op != NULL)
         return;
+    if ((op = sim_start_take(sim)) != NULL) {
+        sim_op_start(sim, unit, op, 0);
+        return;
+    }
+    if (sim->driver.started != NULL) {
+        r->phase = SIM_OUTSIDE;
+        sim->driver.started(sim, rank);
+        return;
+    }
     if (sim->threads[rank].count > 0 && sim->threads[rank].first->by == SIM_BY_START)
         sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
-    else if (sim->call.parts[rank].start_left == 0)
+    else if (sim->call.parts[rank].start_left == 0 || sim_shares_starts(&sim->call))
         begin_compute(sim, rank);
 }
 

@@ -4,34 +4,6 @@
 
 enum { PIECES_MAX = 1 << 17 };
 
-/* All progress threads have a collective from the first moment; their supervisors look after them.
- */
-static void begin_threads(xy_sim_t *sim)
-{
-    int n = sim->node.ranks;
-
-    for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
-        sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
-        int32_t supervisor = 2 * n + sim->threads[n + r].unit;
-
-        if (sim->order->has_supervisor && u->supervisor < 0) {
-            u->supervisor = supervisor;
-            sim->order_threads[supervisor].is_supervisor = true;
-            xy_order_update(&u->queue, supervisor);
-        }
-        sim->order_threads[n + r].base = (int8_t)sim->node.priority;
-        sim->threads[n + r].left = sim->call.parts[r].engine;
-        sim->threads[n + r].remote = sim->call.parts[r].remote;
-        u->idlers += sim->threads[n + r].left == 0;
-        u->is_asleep = false;
-        u->polls += sim->threads[n + r].remote > 0;
-        sim_turn_changed(sim, n + r);
-    }
-    for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
-        if (sim->units[i].is_comm)
-            sim_task_next(sim, i);
-}
-
 static void begin_ops(xy_sim_t *sim)
 {
     sim_level_over(&sim->call);
@@ -56,7 +28,11 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
         return st;
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_begin(sim, r);
-    begin_threads(sim);
+    for (int r = 0; r < sim->node.ranks && sim->node.progress == XY_SIM_THREADS; r++) {
+        sim->threads[sim->node.ranks + r].left = sim->call.parts[r].engine;
+        sim->threads[sim->node.ranks + r].remote = sim->call.parts[r].remote;
+    }
+    sim_threads_begin(sim);
     begin_ops(sim);
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_in_start(sim, r);

@@ -14,7 +14,8 @@
 #include "sim/node.h"
 #include "sim/share.h"
 
-typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE } sim_phase_t;
+/* SIM_OUTSIDE: where nobody looks (arrive.c). */
+typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE, SIM_OUTSIDE } sim_phase_t;
 
 /* Direct collectives under tasks: the pieces wait until a communication core has counted the ranks
  * that have started. */
@@ -137,12 +138,21 @@ struct sim_call {
     int32_t level, level_count;
     sim_message_t *messages;
     int32_t message_count;
+    /* arrive.c: operations that wait for each rank to come, of rank r from waiting_first[r] on. */
+    sim_op_t **waiting;
+    int32_t *waiting_first; /* [ranks + 1] */
+    xy_event_t arrived;     /* all ranks that come in this moment have come */
+    xy_vec_t fresh;         /* ... and these operations wait for nothing else */
 };
 
 /* Callbacks of the driver of a simulation. */
 typedef struct {
     /* The rank sees the end of its part, then. */
     void (*over)(xy_sim_t *sim, const sim_part_t *part, double when);
+    /* The start call of the rank ends (arrive.c). NULL: ranks have the program of ranks.c. */
+    void (*started)(xy_sim_t *sim, int32_t rank);
+    /* ... the core of the rank, in Wait, has done an operation. */
+    void (*is_free)(xy_sim_t *sim, int32_t rank);
     void *owner;
 } sim_driver_t;
 
@@ -167,7 +177,8 @@ struct xy_sim {
     sim_driver_t driver;
     double weight; /* of the bandwidth of a copy, what the operations take in the mean */
     sim_op_t *instant_first, *instant_last; /* operations without work that are ready */
-    int32_t running;                        /* collectives */
+    sim_op_t *starts, *last_start;          /* ready operations of start calls, that any may do */
+    int32_t running, calls;                 /* collectives; how many began since there was none */
 
     /* One run of one collective. */
     sim_call_t call;
@@ -245,6 +256,8 @@ void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a threa
 void sim_turn_changed(xy_sim_t *sim, int32_t thread);
 void sim_turn_due(xy_sim_t *sim, int32_t unit);
 void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn has ended */
+/* All progress threads look for work, with the collectives that they have. */
+void sim_threads_begin(xy_sim_t *sim);
 
 /* progress_tasks.c: units that take operations from the pool. */
 void sim_task_push(xy_sim_t *sim, sim_op_t *op);
@@ -253,6 +266,19 @@ void sim_task_gathered(xy_event_t *event); /* all arrivals were counted */
 bool sim_task_continue(xy_sim_t *sim, int32_t unit, sim_op_t *op);
 void sim_task_release(xy_sim_t *sim, sim_call_t *call); /* direct: all is done */
 void sim_task_next(xy_sim_t *sim, int32_t unit);        /* the unit has nothing to do */
+
+/* arrive.c: a node inside a larger simulation. */
+void sim_node_begin(xy_sim_t *sim);
+/* The call has its graph, ranks and split. */
+xy_status_t sim_call_begin(xy_sim_t *sim, sim_call_t *call);
+void sim_call_end(sim_call_t *call); /* after the end of all parts */
+/* The rank of the graph has come. `is_in_start`: it stays until driver.started. */
+void sim_call_arrive(sim_call_t *call, int32_t rank, bool is_in_start);
+void sim_rank_wait(xy_sim_t *sim, int32_t rank);
+/* It is in Wait, and its core does an operation: it cannot leave. */
+bool sim_rank_is_busy(const xy_sim_t *sim, int32_t rank);
+void sim_rank_leave(xy_sim_t *sim, int32_t rank);
+sim_op_t *sim_start_take(xy_sim_t *sim); /* NULL: there is none */
 
 /* record.c: the trace. */
 xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);
@@ -297,6 +323,14 @@ static inline bool sim_is_direct(const sim_call_t *call)
 {
     return call->is_direct && call->sim->node.progress == XY_SIM_TASKS &&
            call->sim->host_count == 1;
+}
+
+/* Does any rank that is in a start call do what belongs there, as in the library? In the published
+ * model, and on several hosts, each does its own. */
+static inline bool sim_shares_starts(const sim_call_t *call)
+{
+    return call->sim->driver.started != NULL || (call->split > 0 && call->sim->host_count == 1 &&
+                                                 call->sim->node.model == XY_SIM_MEASURED);
 }
 
 static inline bool sim_is_tasks(const xy_sim_t *sim)
