@@ -70,10 +70,10 @@ static const xy_option_t options[] = {
      .help = "let processes do S levels of a split tree in nonblocking bcast, reduce, gather, "
              "scatter and allreduce; a number, auto, adaptive or off"},
     {"progress-place", 0, XY_OPT_STRING, "PLACE", AT(progress_place), .preset = "auto",
-     .table = XY_TABLE(xy_threads_all), XY_ADVANCED("machine"),
+     .needs = "progress=threads", .table = XY_TABLE(xy_threads_all), XY_ADVANCED("machine"),
      .help = "choose where progress threads run, with --progress threads"},
     {"progress-order", 0, XY_OPT_STRING, "ORDER", AT(progress_order), .preset = "auto",
-     .table = XY_TABLE(xy_order_all), XY_EXPERIMENTAL("machine"),
+     .needs = "progress=threads", .table = XY_TABLE(xy_order_all), XY_EXPERIMENTAL("machine"),
      .help = "choose the order of progress threads that share a core"},
     {"library", 'l', XY_OPT_CHOICE, "NAME", AT(library), .choices = libraries, XY_COMMON("machine"),
      .help = "simulate the collectives of this library (default: xylem)"},

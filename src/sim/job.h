@@ -75,6 +75,9 @@
  *   threads   the process where it is inside those; else a thread on the same core, which slows the
  *             computation down by what it takes
  *
+ * Nonblocking collectives of Xylem inside a node where each process has a core, with communication
+ * cores, threads or a split, are done by the simulated node (node.h), by the clock of the job.
+ *
  * Processes that share a core take turns: one has the core until it waits, fails a test or ends;
  * the next is the one that could continue first. A test or probe without success takes `test`
  * seconds.

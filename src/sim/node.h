@@ -40,8 +40,8 @@
  * pieces.
  *
  * With a split S, the S levels of a tree nearest to the leaves are done by the ranks themselves: in
- * the start call when they come first (reduce, gather), in Wait when they come last (bcast,
- * scatter).
+ * the start call when they come first (reduce, gather), where any rank that is in one may do them;
+ * in Wait when they come last (bcast, scatter).
  *
  * Simulation is deterministic: equal input gives equal times, to the last bit. One simulation is
  * used by one thread at a time.
