@@ -36,8 +36,8 @@ static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, 
                          .priority = (int)v->priority,
                          .split = split}};
 
-    if (strcmp(name, "none") == 0)
-        way.node = (xy_sim_node_t){.progress = XY_SIM_NONE};
+    if (strcmp(name, "none") == 0) /* the library's default: waiting ranks do the work */
+        way.node = (xy_sim_node_t){.progress = XY_SIM_TASKS};
     else if (strcmp(name, "split-tree") == 0)
         way.node.split = XY_SIM_SPLIT_BEST;
     else if (strcmp(name, "tasks") == 0)
@@ -68,6 +68,7 @@ static xy_status_t read_ways(const nbc_values_t *v, job_t *job)
 static xy_status_t read_job(const nbc_values_t *v, job_t *job)
 {
     static const char *const usual[] = {"reduce", "bcast", "gather", "scatter", "allreduce", NULL};
+    xy_vjob_costs_t costs;
     xy_status_t st;
     int cores;
 
@@ -98,7 +99,8 @@ static xy_status_t read_job(const nbc_values_t *v, job_t *job)
         .compute = v->compute,
         .algorithm = v->algorithm,
     };
-    xy_sim_costs_default(&job->sweep.costs);
+    xy_vjob_costs_default(&costs);
+    xy_vjob_costs_of_node(&costs, &job->sweep.costs);
     return st;
 }
 

@@ -5,9 +5,11 @@
 
 #include "place/place.h"
 #include "program/program.h"
+#include "sched/sched.h"
 
 typedef struct {
-    const char *machine, *hosts, *place, *progress, *comm_cores, *library, *algorithm, *costs;
+    const char *machine, *hosts, *place, *progress, *comm_cores, *split, *progress_place,
+        *progress_order, *library, *algorithm, *costs;
     const char *html, *trace, *matrix, *csv, *svg, *what_if, *from_trace;
     xy_vec_t arg, env, assume, cost, sweep, includes, defines, kernels;
     double cost_all;
@@ -29,6 +31,9 @@ typedef struct {
     xy_cores_t ranks;  /* without those for communication; cpu[i] is the number in `cores` */
     int32_t *comm;     /* cores for communication */
     int32_t comm_count;
+    const xy_threads_t *places[XY_COLL_COUNT]; /* of progress threads, as */
+    const xy_order_t *orders[XY_COLL_COUNT];   /* ... in a job */
+    int split;
     xy_obj_t *leaf_of; /* [cores.count] */
     double speed;
     xy_learned_t *learned; /* values of a recorded run; or NULL */

@@ -189,6 +189,10 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
     c->job.has_path = k->has_path;
     c->job.comm_cores = p->comm;
     c->job.comm_core_count = p->comm_count;
+    c->job.places = p->places;
+    c->job.orders = p->orders;
+    c->job.priority = 10;
+    c->job.split = p->split;
     if (k->trace != NULL)
         st = xy_trace_create(k->trace, &options, &parts->trace);
     c->job.trace = parts->trace;

@@ -107,6 +107,42 @@ static xy_status_t find_ranks(predict_t *p)
     return st == XY_OK && p->v->comm_cores != NULL ? reserve(p, p->v->comm_cores) : st;
 }
 
+/* ---- Progress ---- */
+
+/* Reads --split, --progress-place and --progress-order. */
+static xy_status_t read_progress(predict_t *p)
+{
+    const predict_values_t *v = p->v;
+    const xy_threads_t *place = NULL;
+    const xy_order_t *order = NULL;
+    xy_status_t st = XY_OK;
+    long levels;
+
+    if (strcmp(v->split, "auto") == 0)
+        p->split = XY_VJOB_SPLIT_AUTO;
+    else if (strcmp(v->split, "adaptive") == 0)
+        p->split = XY_VJOB_SPLIT_ADAPTIVE;
+    else if (xy_parse_long(v->split, &levels) && levels >= 0 && levels <= 64)
+        p->split = (int)levels + 1;
+    else if (strcmp(v->split, "off") != 0)
+        return xy_fail(XY_EUSAGE, "--split %s: give a number of levels, auto, adaptive or off",
+                       v->split);
+    if (strcmp(v->progress_place, "auto") != 0)
+        st = xy_threads_find(v->progress_place, &place);
+    if (st == XY_OK && strcmp(v->progress_order, "auto") != 0)
+        st = xy_order_find(v->progress_order, &order);
+    if (st == XY_OK && place != NULL && place->on_sibling)
+        return xy_fail(XY_EUSAGE,
+                       "--progress-place %s: predictions have no model of sibling hardware "
+                       "threads; 'xylem bench nbc --simulate' has",
+                       place->name);
+    for (int c = 0; c < XY_COLL_COUNT; c++) {
+        p->places[c] = place;
+        p->orders[c] = order;
+    }
+    return st;
+}
+
 /* ---- All of it ---- */
 
 xy_status_t predict_load(predict_t *p)
@@ -121,6 +157,8 @@ xy_status_t predict_load(predict_t *p)
         st = find_leaves(p);
     if (st == XY_OK)
         st = find_ranks(p);
+    if (st == XY_OK)
+        st = read_progress(p);
     if (st == XY_OK)
         st = v->costs != NULL ? xy_costs_load(v->costs, &p->costs)
                               : xy_costs_load_beside(v->machine, &p->costs);

@@ -204,8 +204,8 @@ const xy_option_t mpi_launch_options[] = {
      .help = "choose how nonblocking collectives progress; tasks: communication cores and waiting "
              "ranks take pieces of the work; threads: a progress thread per rank does its part; "
              "none: only in Wait"},
-    {"split", 0, XY_OPT_STRING, "S", AT(split), .excludes = "virtual", .env = "XYLEM_SPLIT",
-     .preset = "off", XY_COMMON("overlap"), .choices = split_names,
+    {"split", 0, XY_OPT_STRING, "S", AT(split), .env = "XYLEM_SPLIT", .preset = "off",
+     XY_COMMON("overlap"), .choices = split_names,
      .help = "let ranks do S levels of a split tree; for nonblocking bcast, reduce, gather, "
              "scatter and allreduce the ranks do the S levels nearest the leaves themselves, in "
              "the start call or in Wait; a number, auto (chosen by the model), adaptive (chosen "
@@ -215,22 +215,22 @@ const xy_option_t mpi_launch_options[] = {
      .help = "run a collective with this algorithm, such as allreduce=ring, or with that of a "
              "plug-in, such as allreduce=./mine.so; 'xylem explain coll' lists the algorithms"},
     {"progress-place", 0, XY_OPT_STRING, "[COLLECTIVE=]PLACE[,...]", AT(progress_place),
-     .needs = "progress=threads", .excludes = "virtual", .env = "XYLEM_PROGRESS_PLACE",
-     .preset = "auto", .table = XY_TABLE(xy_threads_all), XY_ADVANCED("overlap"),
+     .needs = "progress=threads", .env = "XYLEM_PROGRESS_PLACE", .preset = "auto",
+     .table = XY_TABLE(xy_threads_all), XY_ADVANCED("overlap"),
      .help = "choose where progress threads run; numa: on the nearest communication core of the "
              "NUMA node; odd-even: on all communication cores in turn; bind: on the core of their "
              "rank; dedicated: each on a separate core; smt: on the sibling hardware thread of "
              "their rank; auto: where the model finds it best for each collective. Without "
              "--comm-cores all cores without ranks communicate"},
     {"progress-order", 0, XY_OPT_STRING, "[COLLECTIVE=]ORDER[,...]", AT(progress_order),
-     .needs = "progress=threads", .excludes = "virtual", .env = "XYLEM_PROGRESS_ORDER",
-     .preset = "auto", .table = XY_TABLE(xy_order_all), XY_EXPERIMENTAL("overlap"),
+     .needs = "progress=threads", .env = "XYLEM_PROGRESS_ORDER", .preset = "auto",
+     .table = XY_TABLE(xy_order_all), XY_EXPERIMENTAL("overlap"),
      .help = "choose the order of progress threads that share a core; round-robin; suspend: skip "
              "threads without a collective; semaphore: in the order of the data; "
              "suspend-semaphore; priority; auto: the best by the model"},
     {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,
-     .needs = "progress-order", .excludes = "virtual", .env = "XYLEM_PROGRESS_PRIORITY",
-     .preset = "10", XY_EXPERIMENTAL("overlap"),
+     .needs = "progress-order", .env = "XYLEM_PROGRESS_PRIORITY", .preset = "10",
+     XY_EXPERIMENTAL("overlap"),
      .help = "set the priority of progress threads, with --progress-order priority; ranks have 0"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive),
      .needs = "comm-cores progress=threads adapt", .env = "XYLEM_LET_ARRIVE", .preset = "on",

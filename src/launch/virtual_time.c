@@ -28,6 +28,7 @@ static struct {
     int32_t *core_of, *comm; /* by rank, with room for those that are spawned */
     int comm_count, room;
     const mpi_launch_values_t *values;
+    mpi_settings_t settings; /* of progress */
     virtual_config_t config;
 } all;
 
@@ -421,6 +422,33 @@ static xy_status_t check_store(const virtual_config_t *c)
                               "calibrate' writes");
 }
 
+/* Sets how nonblocking collectives make progress. */
+static xy_status_t set_progress(const mpi_launch_values_t *values, xy_vjob_config_t *job)
+{
+    mpi_settings_t *s = &all.settings;
+    xy_status_t st = mpi_launch_settings(values, s);
+
+    if (st != XY_OK)
+        return st;
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        if (s->place[c] != NULL && s->place[c]->on_sibling)
+            return xy_fail(XY_EUSAGE,
+                           "--progress-place %s: runs in virtual time have no model of sibling "
+                           "hardware threads; 'xylem bench nbc --simulate' has",
+                           s->place[c]->name);
+    job->progress = progress_of(values->progress);
+    job->comm_cores = all.comm;
+    job->comm_core_count = all.comm_count;
+    job->places = s->place;
+    job->orders = s->order;
+    job->priority = s->priority;
+    job->split = s->split >= 0                     ? s->split + 1
+                 : s->split == XMPI_SPLIT_AUTO     ? XY_VJOB_SPLIT_AUTO
+                 : s->split == XMPI_SPLIT_ADAPTIVE ? XY_VJOB_SPLIT_ADAPTIVE
+                                                   : XY_VJOB_SPLIT_OFF;
+    return XY_OK;
+}
+
 void *mpi_virtual_time_substitute(const char *name, void *found)
 {
     if (!all.is_on)
@@ -438,6 +466,8 @@ mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values)
     real.comm_cores = real.place = real.matrix = real.cores = NULL;
     real.map_by = real.rank_by = real.bind_to = real.rankfile = real.cpu_set = NULL;
     real.progress = "tasks";
+    real.split = "off";
+    real.progress_place = real.progress_order = "auto";
     real.threads_per_rank = 0;
     return real;
 }
@@ -467,6 +497,8 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
         st = check_store(c);
     if (st == XY_OK)
         st = scale_times(values, ranks, c);
+    if (st == XY_OK)
+        st = set_progress(values, &c->job);
     if (st != XY_OK)
         return st;
     c->cluster_of = all.cluster_of;
@@ -479,9 +511,6 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.machine = all.machine;
     c->job.procs = ranks;
     c->job.core_of = all.core_of;
-    c->job.progress = progress_of(values->progress);
-    c->job.comm_cores = all.comm;
-    c->job.comm_core_count = all.comm_count;
     xy_vjob_costs_default(&c->job.costs);
     c->job.costs.keeps_eager = values->has_eager;
     if (values->has_eager)

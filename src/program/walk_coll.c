@@ -506,11 +506,20 @@ static bool collective(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
+/* Starts a nonblocking collective, and stays as long as its start call lasts. */
 static bool nonblocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    int32_t index = begin(w, site, args);
+    const walk_request_t *r;
+    int32_t index;
 
-    return index >= 0 && walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index);
+    if (w->process.phase != 0) /* it has entered */
+        return true;
+    index = begin(w, site, args);
+    if (index < 0 || !walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index))
+        return false;
+    w->process.phase = 1;
+    r = walk_request_at(w, index);
+    return r->is_done || r->vreq == NULL || xy_vjob_entered(w->walk->job, w->rank, r->vreq);
 }
 
 const walk_call_t walk_calls_coll[] = {

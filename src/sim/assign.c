@@ -20,17 +20,18 @@ typedef struct {
 } shape_t;
 
 /* Is it no message? Between hosts so are the pieces of what is done inside one. */
-static bool is_piece(const xy_sim_t *sim, const xy_op_t *op)
+static bool is_piece(const sim_call_t *call, const xy_op_t *op)
 {
-    return op->is_direct && (sim_is_direct(sim) || sim->host_count > 1);
+    return op->is_direct && (sim_is_direct(call) || call->sim->host_count > 1);
 }
 
 /* Returns the time of an operation on a core, without memory contention. */
-static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
+static double op_seconds(const sim_call_t *call, const xy_op_t *op)
 {
+    const xy_sim_t *sim = call->sim;
     const xy_sim_costs_t *c = &sim->node.costs;
     double speed = op->kind == XY_OP_MOVE ? c->copy : c->reduce;
-    double alpha = is_piece(sim, op) ? 0 : c->alpha;
+    double alpha = is_piece(call, op) ? 0 : c->alpha;
 
     if (op->kind == XY_OP_NONE)
         return 0;
@@ -43,7 +44,7 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
     }
     if (sim->node.link != NULL)
         return xy_coll_seconds(op, sim->node.link);
-    if (sim_is_direct(sim) && op->bytes == 0) /* a barrier: see progress_tasks.c */
+    if (sim_is_direct(call) && op->bytes == 0) /* a barrier: see progress_tasks.c */
         return 0;
     return alpha + (speed > 0 ? (double)op->bytes / speed : 0);
 }
@@ -57,34 +58,38 @@ static double op_weight(const xy_sim_t *sim, const xy_op_t *op)
 }
 
 /* The part that takes no bandwidth. */
-static double op_fixed(const xy_sim_t *sim, const xy_op_t *op)
+static double op_fixed(const sim_call_t *call, const xy_op_t *op)
 {
+    const xy_sim_t *sim = call->sim;
+
     if (op->kind < XY_OP_MOVE || sim_is_model(sim) || sim->node.link != NULL)
         return 0;
-    return is_piece(sim, op) ? 0 : sim->node.costs.alpha;
+    return is_piece(call, op) ? 0 : sim->node.costs.alpha;
 }
 
 /* Between hosts; what the model or a link says does not ask where ranks are. */
-static bool is_remote(const xy_sim_t *sim, const xy_op_t *op)
+static bool is_remote(const sim_call_t *call, const xy_op_t *op)
 {
+    const xy_sim_t *sim = call->sim;
     int32_t to;
 
     if (sim->host_count < 2 || op->kind < XY_OP_MOVE || sim_is_model(sim) || sim->node.link != NULL)
         return false;
-    to = sim_host_of_rank(sim, op->to.rank);
-    return sim_host_of_rank(sim, op->from.rank) != to ||
-           (op->kind == XY_OP_COMBINE && sim_host_of_rank(sim, op->other.rank) != to);
+    to = sim_host_in(call, op->to.rank);
+    return sim_host_in(call, op->from.rank) != to ||
+           (op->kind == XY_OP_COMBINE && sim_host_in(call, op->other.rank) != to);
 }
 
 /* Data from the network is reduced where it arrives. */
-static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
+static int32_t op_domain(const sim_call_t *call, const sim_op_t *op)
 {
+    const xy_sim_t *sim = call->sim;
     int from, to;
 
     if (op->op->kind < XY_OP_MOVE || sim_is_model(sim))
         return -1;
-    to = sim->core_of[op->op->to.rank];
-    from = op->is_remote ? to : sim->core_of[op->op->from.rank];
+    to = sim_core_of(call, op->op->to.rank);
+    from = op->is_remote ? to : sim_core_of(call, op->op->from.rank);
     if (sim->host_of[from] != sim->host_of[to])
         return -1;
     return sim->cores.numa[from] * sim->numa_max + sim->cores.numa[to] -
@@ -93,14 +98,15 @@ static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
 
 /* Is the data cached? Data that a NUMA node has read from another stays in its caches: when pieces
  * copy the same bytes to several ranks of a node, all but the first take them from there. */
-static bool is_cached(const xy_sim_t *sim, xy_hash_t *read, const xy_op_t *op)
+static bool is_cached(const sim_call_t *call, xy_hash_t *read, const xy_op_t *op)
 {
+    const xy_sim_t *sim = call->sim;
     uint64_t numa, key;
     int32_t to;
 
     if (!op->is_direct || op->kind != XY_OP_MOVE || op->from.offset >= UINT64_C(1) << 36)
         return false;
-    to = sim->core_of[op->to.rank];
+    to = sim_core_of(call, op->to.rank);
     numa = (uint64_t)(sim->cores.numa[to] - sim->hosts[sim->host_of[to]].first_numa);
     key = (uint64_t)op->from.rank << 48 | (uint64_t)op->from.buffer << 44 | numa << 36 |
           op->from.offset;
@@ -110,26 +116,27 @@ static bool is_cached(const xy_sim_t *sim, xy_hash_t *read, const xy_op_t *op)
     return false;
 }
 
-static int32_t cached_domain(const xy_sim_t *sim, const xy_op_t *op)
+static int32_t cached_domain(const sim_call_t *call, const xy_op_t *op)
 {
-    int32_t to = sim->core_of[op->to.rank];
+    const xy_sim_t *sim = call->sim;
+    int32_t to = sim_core_of(call, op->to.rank);
 
     return sim->cores.numa[to] * sim->numa_max + sim->cores.numa[to] -
            sim->hosts[sim->host_of[to]].first_numa;
 }
 
 /* Sets the height of a tree and which operations lead down its levels. */
-static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
+static void look_at_edges(const sim_call_t *call, shape_t *shape)
 {
-    for (int32_t id = 0; id < sim->op_count; id++) {
-        const xy_op_t *op = sim->ops[id].op;
+    for (int32_t id = 0; id < call->op_count; id++) {
+        const xy_op_t *op = call->ops[id].op;
         const xy_op_id_t *after;
-        int32_t n = xy_graph_successors(sim->graph, id, &after);
+        int32_t n = xy_graph_successors(call->graph, id, &after);
 
         if (op->level > shape->height)
             shape->height = op->level;
         for (int32_t i = 0; i < n && op->level > 0; i++) {
-            int32_t level = sim->ops[after[i]].op->level;
+            int32_t level = call->ops[after[i]].op->level;
 
             shape->goes_up |= level > op->level;
             if (level > 0 && level < op->level)
@@ -139,110 +146,124 @@ static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
 }
 
 /* Find the one-to-all trees: an operation after one, or a level below, is part of one too. */
-static void find_directions(const xy_sim_t *sim, shape_t *shape)
+static void find_directions(const sim_call_t *call, shape_t *shape)
 {
-    const xy_op_id_t *order = xy_graph_topological(sim->graph);
+    const xy_op_id_t *order = xy_graph_topological(call->graph);
 
-    for (int32_t i = 0; i < sim->op_count; i++) {
-        const xy_op_t *op = sim->ops[order[i]].op;
+    for (int32_t i = 0; i < call->op_count; i++) {
+        const xy_op_t *op = call->ops[order[i]].op;
         const xy_op_id_t *after;
-        int32_t n = xy_graph_successors(sim->graph, order[i], &after);
+        int32_t n = xy_graph_successors(call->graph, order[i], &after);
 
         if (shape->goes_down && !shape->goes_up)
             shape->is_down[order[i]] = true;
         for (int32_t j = 0; j < n; j++)
             shape->is_down[after[j]] |=
-                shape->is_down[order[i]] || (op->level > 0 && sim->ops[after[j]].op->level > 0 &&
-                                             op->level > sim->ops[after[j]].op->level);
+                shape->is_down[order[i]] || (op->level > 0 && call->ops[after[j]].op->level > 0 &&
+                                             op->level > call->ops[after[j]].op->level);
     }
 }
 
-static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
+static uint8_t who(const sim_call_t *call, const shape_t *shape, int32_t id)
 {
-    const xy_op_t *op = sim->ops[id].op;
+    const xy_op_t *op = call->ops[id].op;
 
-    if (sim_is_direct(sim) && !op->is_direct && op->bytes > 0)
+    if (sim_is_direct(call) && !op->is_direct && op->bytes > 0)
         return SIM_BY_START; /* left for the others before the barrier */
-    if (sim->split == 0 || op->level > sim->split)
+    if (call->split == 0 || op->level > call->split)
         return SIM_BY_ENGINE;
     if (!shape->is_after_rest[id] && !shape->is_down[id])
         return SIM_BY_START;
     return op->level > 0 ? SIM_BY_WAIT : SIM_BY_ENGINE;
 }
 
-static int32_t thread_for(const xy_sim_t *sim, const sim_op_t *op)
+/* The rank of the graph whose thread does an operation; -1: any. */
+static int32_t doer_for(const sim_call_t *call, const sim_op_t *op)
 {
     bool is_message =
         op->op->kind == XY_OP_MOVE && op->op->from.rank != op->op->to.rank && !op->op->is_direct;
-    int32_t rank = is_message ? op->op->from.rank : op->op->actor;
 
-    if (op->by != SIM_BY_ENGINE || sim->node.progress == XY_SIM_NONE)
-        return rank;
-    return sim_is_tasks(sim) ? -1 : sim->node.ranks + rank;
+    if (op->by == SIM_BY_ENGINE && sim_is_tasks(call->sim))
+        return -1;
+    return is_message ? op->op->from.rank : op->op->actor;
 }
 
-/* Assigns each operation to a core or thread, counts the operations of each rank, and sets the time
- * from each operation to the end. */
-static void assign(xy_sim_t *sim, const shape_t *shape)
+static int32_t thread_for(const sim_call_t *call, const sim_op_t *op)
 {
-    const xy_op_id_t *order = xy_graph_topological(sim->graph);
+    int32_t rank = op->doer < 0 ? -1 : sim_rank_of(call, op->doer);
+    bool is_own = op->by != SIM_BY_ENGINE || call->sim->node.progress == XY_SIM_NONE;
 
-    for (int32_t i = 0; i < sim->op_count; i++) {
-        int32_t id = order[i], rank;
-        sim_op_t *op = &sim->ops[id];
+    return is_own || rank < 0 ? rank : call->sim->node.ranks + rank;
+}
+
+/* Sets the time from each operation to the end. */
+static void find_tails(sim_call_t *call)
+{
+    const xy_op_id_t *order = xy_graph_topological(call->graph);
+
+    for (int32_t i = call->op_count - 1; i >= 0; i--) {
+        sim_op_t *op = &call->ops[order[i]];
         const xy_op_id_t *after;
-        int32_t n = xy_graph_successors(sim->graph, id, &after);
+        int32_t n = xy_graph_successors(call->graph, order[i], &after);
 
-        op->by = who(sim, shape, id);
-        op->thread = thread_for(sim, op);
+        for (int32_t j = 0; j < n; j++)
+            op->tail = fmax(op->tail, call->ops[after[j]].tail);
+        op->tail += op->seconds;
+        if (op->is_remote)
+            op->tail += sim_transfer_time(op);
+    }
+}
+
+/* Assigns each operation to a core or thread, and counts the operations of each rank. */
+static void assign(sim_call_t *call, const shape_t *shape)
+{
+    const xy_op_id_t *order = xy_graph_topological(call->graph);
+
+    for (int32_t i = 0; i < call->op_count; i++) {
+        int32_t id = order[i], rank;
+        sim_op_t *op = &call->ops[id];
+        const xy_op_id_t *after;
+        int32_t n = xy_graph_successors(call->graph, id, &after);
+
+        op->by = who(call, shape, id);
+        op->doer = doer_for(call, op);
+        op->thread = thread_for(call, op);
         if (op->by == SIM_BY_START)
-            sim->ranks[op->thread].start_left++;
+            call->parts[op->doer].start_left++;
         for (int32_t j = 0; j < n; j++)
             shape->is_after_rest[after[j]] |= op->by != SIM_BY_START;
         for (int j = 0; j < 4; j++)
-            if (sim_concerns(sim, op, j, &rank)) {
-                sim->ranks[rank].left++;
-                if (op->by == SIM_BY_ENGINE && sim->node.progress == XY_SIM_THREADS) {
-                    sim->threads[sim->node.ranks + rank].left++;
-                    sim->threads[sim->node.ranks + rank].remote += op->is_remote;
-                }
+            if (sim_concerns(op, j, &rank)) {
+                call->parts[rank].left++;
+                call->parts[rank].engine += op->by == SIM_BY_ENGINE;
+                call->parts[rank].remote += op->by == SIM_BY_ENGINE && op->is_remote;
             }
     }
-    for (int r = 0; r < sim->node.ranks && sim_is_direct(sim); r++)
-        sim->ranks[r].left++; /* ends for all ranks at once: sim_task_release() */
-    for (int32_t i = sim->op_count - 1; i >= 0; i--) {
-        const xy_op_id_t *after;
-        int32_t n = xy_graph_successors(sim->graph, order[i], &after);
-
-        for (int32_t j = 0; j < n; j++)
-            sim->ops[order[i]].tail = fmax(sim->ops[order[i]].tail, sim->ops[after[j]].tail);
-        sim->ops[order[i]].tail += sim->ops[order[i]].seconds;
-        if (sim->ops[order[i]].is_remote)
-            sim->ops[order[i]].tail += sim_transfer_time(sim, order[i]);
-    }
+    for (int r = 0; r < call->ranks && sim_is_direct(call); r++)
+        call->parts[r].left++; /* ends for all ranks at once: sim_task_release() */
+    find_tails(call);
 }
 
 /* Levels of the model in the order of time: up, then down. */
-static xy_status_t find_levels(xy_sim_t *sim, const shape_t *shape)
+static xy_status_t find_levels(sim_call_t *call, const shape_t *shape)
 {
     int32_t count = 2 * shape->height + 2;
 
-    sim->level_left = xy_calloc((size_t)count, sizeof(*sim->level_left));
-    sim->level_first = xy_malloc((size_t)count * sizeof(*sim->level_first));
-    if (sim->level_left == NULL || sim->level_first == NULL)
+    call->level_left = xy_calloc((size_t)count, sizeof(*call->level_left));
+    call->level_first = xy_calloc((size_t)count, sizeof(*call->level_first));
+    if (call->level_left == NULL || call->level_first == NULL)
         return xy_fail_memory("simulating");
-    sim->level_count = count;
-    sim->level = 1;
-    memset(sim->level_first, -1, (size_t)count * sizeof(*sim->level_first));
-    for (int32_t id = 0; id < sim->op_count && sim_is_model(sim); id++) {
-        sim_op_t *op = &sim->ops[id];
+    call->level_count = count;
+    call->level = 1;
+    for (int32_t id = 0; id < call->op_count && sim_is_model(call->sim); id++) {
+        sim_op_t *op = &call->ops[id];
 
         if (op->op->level == 0)
             continue;
         op->level = op->op->level;
         if (shape->is_down[id])
             op->level = (shape->goes_up ? 2 : 1) * shape->height + 1 - op->level;
-        sim->level_left[op->level]++;
+        call->level_left[op->level]++;
     }
     return XY_OK;
 }
@@ -257,69 +278,87 @@ bool sim_graph_is_direct(const xy_graph_t *graph)
 
 /* Computes the cost, memory domain and predecessors of each operation, and prepares messages
  * between hosts. */
-static xy_status_t prepare_ops(xy_sim_t *sim)
+static xy_status_t prepare_ops(sim_call_t *call)
 {
+    xy_sim_t *sim = call->sim;
     xy_hash_t read; /* direct: what NUMA nodes have read */
     double taken = 0;
 
-    sim->op_count = xy_graph_ops(sim->graph);
-    sim->ops = xy_calloc((size_t)sim->op_count + 1, sizeof(*sim->ops));
-    if (sim->ops == NULL)
-        return xy_fail_memory("simulating");
-    sim->is_direct = sim_graph_is_direct(sim->graph);
+    call->is_direct = sim_graph_is_direct(call->graph);
     xy_hash_init(&read, XY_HASH_U64);
-    for (int32_t id = 0; id < sim->op_count; id++) {
-        sim_op_t *op = &sim->ops[id];
+    for (int32_t id = 0; id < call->op_count; id++) {
+        sim_op_t *op = &call->ops[id];
 
-        op->op = xy_graph_op(sim->graph, id);
-        op->is_chained = is_piece(sim, op->op) && op->op->is_chained;
-        op->seconds = op_seconds(sim, op->op);
+        op->op = xy_graph_op(call->graph, id);
+        op->call = call;
+        op->is_chained = is_piece(call, op->op) && op->op->is_chained;
+        op->seconds = op_seconds(call, op->op);
         op->weight = op_weight(sim, op->op);
-        op->fixed = op_fixed(sim, op->op);
-        op->before = xy_graph_predecessors(sim->graph, id);
-        op->is_remote = is_remote(sim, op->op);
-        op->domain = op_domain(sim, op);
-        if (is_piece(sim, op->op) && is_cached(sim, &read, op->op))
-            op->domain = cached_domain(sim, op->op);
-        op->next = op->message = -1;
+        op->fixed = op_fixed(call, op->op);
+        op->before = xy_graph_predecessors(call->graph, id);
+        op->is_remote = is_remote(call, op->op);
+        op->domain = op_domain(call, op);
+        if (is_piece(call, op->op) && is_cached(call, &read, op->op))
+            op->domain = cached_domain(call, op->op);
+        op->message = -1;
         sim->result.work += op->is_remote ? 0 : op->seconds;
         taken += op->is_remote ? 0 : op->seconds * op->weight;
     }
     sim->weight = sim->result.work > 0 && taken > 0 ? taken / sim->result.work : 1;
     xy_hash_cleanup(&read);
-    return sim_network_prepare(sim);
+    return sim_network_prepare(call);
 }
 
-xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph)
+/* Allocates the parts and operations of a call. */
+static xy_status_t allocate(xy_sim_t *sim, sim_call_t *call)
+{
+    call->sim = sim;
+    call->op_count = call->left = xy_graph_ops(call->graph);
+    call->number = sim->calls++;
+    call->parts = xy_calloc((size_t)call->ranks, sizeof(*call->parts));
+    call->ops = xy_calloc((size_t)call->op_count + 1, sizeof(*call->ops));
+    if (call->parts == NULL || call->ops == NULL)
+        return xy_fail_memory("simulating");
+    for (int32_t r = 0; r < call->ranks; r++) {
+        call->parts[r].call = call;
+        call->parts[r].rank = sim_rank_of(call, r);
+    }
+    xy_event_init(&call->gathered, sim_task_gathered, sim, 0);
+    return XY_OK;
+}
+
+xy_status_t sim_call_init(xy_sim_t *sim, sim_call_t *call)
 {
     shape_t shape = {0};
-    xy_status_t st;
+    xy_status_t st = allocate(sim, call);
 
-    sim->graph = graph;
-    st = prepare_ops(sim);
+    if (st == XY_OK)
+        st = prepare_ops(call);
     if (st != XY_OK)
         return st;
-    shape.is_down = xy_calloc(2 * ((size_t)sim->op_count + 1), 1);
+    shape.is_down = xy_calloc(2 * ((size_t)call->op_count + 1), 1);
     if (shape.is_down == NULL)
         return xy_fail_memory("simulating");
-    shape.is_after_rest = shape.is_down + sim->op_count + 1;
-    look_at_edges(sim, &shape);
-    find_directions(sim, &shape);
-    sim->split = sim->result.split = sim->is_direct ? 0 : sim->node.split;
-    assign(sim, &shape);
-    st = find_levels(sim, &shape);
+    shape.is_after_rest = shape.is_down + call->op_count + 1;
+    look_at_edges(call, &shape);
+    find_directions(call, &shape);
+    if (call->is_direct)
+        call->split = 0;
+    assign(call, &shape);
+    st = find_levels(call, &shape);
     xy_free(shape.is_down);
     return st;
 }
 
-void sim_assign_cleanup(xy_sim_t *sim)
+void sim_call_cleanup(sim_call_t *call)
 {
-    xy_free(sim->ops);
-    xy_free(sim->network.messages);
-    sim->network.messages = NULL;
-    xy_free(sim->level_left);
-    xy_free(sim->level_first);
-    sim->ops = NULL;
-    sim->level_left = sim->level_first = NULL;
-    sim->op_count = 0;
+    xy_free(call->parts);
+    xy_free(call->ops);
+    xy_free(call->messages);
+    xy_free(call->level_left);
+    xy_free(call->level_first);
+    xy_free(call->waiting);
+    xy_free(call->waiting_first);
+    xy_vec_cleanup(&call->fresh);
+    *call = (sim_call_t){0};
 }

@@ -29,6 +29,25 @@ void xy_sim_costs_default(xy_sim_costs_t *costs)
     };
 }
 
+void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce,
+                         double numa)
+{
+    double times, faster;
+
+    xy_sim_costs_default(costs);
+    times = alpha > 0 ? alpha / costs->alpha : 1;
+    faster = copy > 0 ? copy / costs->copy : 1;
+    costs->alpha *= times;
+    costs->swap *= times;
+    costs->poll *= times;
+    costs->task *= times;
+    costs->packet *= times;
+    costs->copy *= faster;
+    costs->reduce = reduce > 0 ? reduce : costs->reduce * faster;
+    costs->numa = numa > 0 ? numa : costs->numa * faster;
+    costs->link *= faster;
+}
+
 double xy_sim_overlap(const xy_sim_times_t *times)
 {
     double hidden = times->t_comm + times->t_comp - times->t_ovrl;

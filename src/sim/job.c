@@ -98,7 +98,8 @@ static xy_status_t place_comm_cores(xy_vjob_t *job)
 
         if (st != XY_OK)
             return st;
-        core->host = job->host_of[c->comm_cores[i]];
+        core->core = c->comm_cores[i];
+        core->host = job->host_of[core->core];
         xy_event_init(&core->event, job_comm_due, job, i);
         host = &job->host[core->host];
         host->has_comm = true;
@@ -232,6 +233,7 @@ void xy_vjob_destroy(xy_vjob_t *job)
     if (job == NULL)
         return;
     destroy_procs(job);
+    job_sim_cleanup(job);
     job_colls_cleanup(job);
     job_shapes_cleanup(job);
     for (int n = 0; job->memory != NULL && n < job->numa_count; n++)
@@ -255,6 +257,7 @@ void xy_vjob_destroy(xy_vjob_t *job)
     xy_free(job->memory);
     xy_free(job->host);
     xy_free(job->comm);
+    xy_free(job->core_of);
     xy_free(job);
 }
 

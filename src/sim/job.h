@@ -75,6 +75,9 @@
  *   threads   the process where it is inside those; else a thread on the same core, which slows the
  *             computation down by what it takes
  *
+ * Nonblocking collectives of Xylem inside a node where each process has a core, with communication
+ * cores, threads or a split, are done by the simulated node (node.h), by the clock of the job.
+ *
  * Processes that share a core take turns: one has the core until it waits, fails a test or ends;
  * the next is the one that could continue first. A test or probe without success takes `test`
  * seconds.
@@ -100,6 +103,7 @@
 #include "cost/cost.h"
 #include "graph/graph.h"
 #include "machine/machine.h"
+#include "sched/sched.h"
 #include "sim/node.h"
 #include "trace/trace.h"
 
@@ -135,12 +139,17 @@ typedef struct {
 
 /* The costs of this machine before anything was measured: the figures of xy_coll_link_default. */
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
+/* The costs of a node (node.h) where a message and a copy cost this. */
+void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node);
 
 /* The action on the data of a step of a collective. A step whose data comes from another process is
  * captured when it is sent and delivered when it is received: the sender may continue in between.
  * Captured is what the sender has of it: of XY_OP_COMBINE `from`, `other`, or, where both are its
  * own, what they give together. All other steps are done at once. */
 typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
+
+/* S levels are S + 1; the best for the expected computation; for the measured one. */
+enum { XY_VJOB_SPLIT_OFF = 0, XY_VJOB_SPLIT_AUTO = -1, XY_VJOB_SPLIT_ADAPTIVE = -2 };
 
 typedef struct {
     const xy_machine_t *machine;
@@ -150,6 +159,12 @@ typedef struct {
     xy_sim_progress_t progress;
     const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
     int32_t comm_core_count;
+    /* Progress threads, as for a node (node.h): [XY_COLL_COUNT] where they are and in which order
+     * those of a core run; NULL, or NULL for a collective: the best. And their priority. */
+    const xy_threads_t *const *places;
+    const xy_order_t *const *orders;
+    int priority;
+    int split; /* of nonblocking trees: XY_VJOB_SPLIT_..., or a number of levels and 1 more */
     xy_vjob_costs_t costs;
     const xy_coll_link_t *link; /* messages take this, whatever the machine is; or NULL */
     const xy_costs_t *store;    /* models of messages; or NULL */
@@ -355,6 +370,9 @@ typedef struct {
  * started in the same order everywhere. NULL: it cannot be built, which ends the run. */
 xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
                               const xy_vjob_coll_t *call, void *data);
+/* After a nonblocking one was started. False: the process stays in its start call; leave, and
+ * continue later. */
+bool xy_vjob_entered(xy_vjob_t *job, int32_t proc, const xy_vreq_t *request);
 /* For `step`: what the process of this rank gave as data (NULL: it is not there yet), the graph
  * (for the sizes of temporary buffers), how many ranks there are. */
 void *xy_vjob_coll_data(const xy_vcoll_t *coll, int32_t rank);

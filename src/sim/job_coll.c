@@ -23,8 +23,7 @@ static void do_step(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, xy_vjob_phase_t
 
 /* ---- Ends ---- */
 
-/* Removes a finished collective from its communicator and keeps its memory for the next. */
-static void coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
+void job_coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
 {
     xy_vcomm_t *comm = coll->comm;
     xy_vcoll_t **place = &comm->oldest;
@@ -39,8 +38,10 @@ static void coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
     *place = coll->next;
     if (comm->newest == &coll->next)
         comm->newest = place;
-    memcpy(coll->steps, &coll->shape->free_work, sizeof(void *));
-    coll->shape->free_work = coll->steps;
+    if (coll->steps != NULL) {
+        memcpy(coll->steps, &coll->shape->free_work, sizeof(void *));
+        coll->shape->free_work = coll->steps;
+    }
     coll->next = comm->free;
     comm->free = coll;
 }
@@ -59,7 +60,7 @@ static void rank_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at,
     coll->left--;
     job_request_done(job, request, coll->rank_at[rank], because);
     if (coll->left == 0)
-        coll_over(job, coll);
+        job_coll_over(job, coll);
 }
 
 /* ---- Steps ---- */
@@ -342,9 +343,14 @@ static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sendi
 static void enter(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at)
 {
     const job_shape_t *shape = coll->shape;
-    /* Steps that begin at once may move the process on along its path. */
-    job_node_t *node = job_node_use(job->procs[coll->comm->procs[rank]].node);
+    job_node_t *node;
 
+    if (shape->is_on_node) {
+        job_sim_arrive(job, coll, rank);
+        return;
+    }
+    /* Steps that begin at once may move the process on along its path. */
+    node = job_node_use(job->procs[coll->comm->procs[rank]].node);
     if (shape->rank_left[rank] == 0) { /* it has nothing to do with it */
         coll->rank_left[rank] = 1;
         rank_less(job, coll, rank, at, node);
@@ -411,7 +417,7 @@ static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
     else if (job->config.has_matrix && !coll->shape->algorithm->is_direct)
         job_count_pieces(job, coll);
     job_adapt_know(job, coll);
-    return get_work(job, coll);
+    return coll->shape->is_on_node || get_work(job, coll);
 }
 
 /* The last (or the root) has come: those that came before begin now. */
@@ -428,7 +434,7 @@ static void known_due(xy_event_t *event)
         if (coll->requests[r] != NULL && coll->requests[r]->is_early)
             enter(job, coll, r, job->clock.now);
     if (--coll->left == 0)
-        coll_over(job, coll);
+        job_coll_over(job, coll);
 }
 
 /* Appends a collective to its communicator; NULL without memory, with the job failed. */
@@ -454,6 +460,7 @@ static xy_vcoll_t *coll_new(xy_vjob_t *job, xy_vcomm_t *comm, uint64_t number)
     memset(coll->requests, 0, ranks * (sizeof(xy_vreq_t *) + sizeof(void *)));
     coll->shape = NULL;
     coll->steps = NULL;
+    coll->scheduled = NULL;
     coll->number = number;
     coll->entered = 0;
     coll->last_in = coll->last_out = 0;
@@ -503,7 +510,7 @@ static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy
  * when the clock has come. */
 static void begin(xy_vjob_t *job, xy_vcoll_t *coll, xy_vreq_t *r, job_proc_t *p)
 {
-    if (!job_work_has_helper(job, p)) {
+    if (!job_work_has_helper(job, p) && !coll->shape->is_on_node) {
         enter(job, coll, r->rank, p->now);
         job_work_ready(job, p);
         return;
@@ -529,6 +536,8 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
     r->coll = coll;
     r->rank = rank;
     r->is_early = false;
+    r->measured = 0;
+    r->posted_at = p->now;
     coll->requests[rank] = r;
     coll->data[rank] = data;
     coll->last_in = fmax(coll->last_in, p->now);
@@ -549,6 +558,15 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
         return NULL;
     begin(job, coll, r, p);
     return r;
+}
+
+bool xy_vjob_entered(xy_vjob_t *job, int32_t proc, const xy_vreq_t *request)
+{
+    if (request->is_done || request->is_early || request->coll->shape == NULL ||
+        !request->coll->shape->is_on_node)
+        return true;
+    job->procs[proc].state = JOB_ENTERING;
+    return false;
 }
 
 void *xy_vjob_coll_data(const xy_vcoll_t *coll, int32_t rank)

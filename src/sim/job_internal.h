@@ -17,6 +17,7 @@
  *   job_wait.c     waiting, testing, probing, cancelling
  *   job_comm.c     communicators
  *   job_coll.c     a collective: its steps, one after the other
+ *   job_sim.c     ... or done by a simulated node, where something makes progress with it
  *   job_shape.c    the graphs of collectives, each kept for the next of the same shape
  *   job_adapt.c    which algorithm they have where that is reconsidered
  *   job_steps.c    ... and their operations, made ready to be run
@@ -36,12 +37,15 @@
 #include "sim/flow.h"
 #include "sim/job.h"
 #include "sim/net.h"
+#include "sim/sim_forecast.h"
 
 typedef struct job_item job_item_t;
 typedef struct job_node job_node_t;
 typedef struct job_way job_way_t;
 typedef struct job_shape job_shape_t;
 typedef struct job_adapted job_adapted_t;
+typedef struct job_scheduled job_scheduled_t;
+typedef struct job_sim_way job_sim_way_t;
 
 /* A large job has more objects than the second cache holds, so what is used together shares lines,
  * and records begin with one. */
@@ -91,7 +95,8 @@ struct xy_vreq {
     void *data;
     xy_vmsg_t *message; /* that it met; of a send: its own while it is on its way */
     xy_vcoll_t *coll;
-    int32_t rank; /* in the collective */
+    int32_t rank;     /* in the collective */
+    int32_t measured; /* ... it, and 1 more, until the wait for it begins */
     /* The third. */
     xy_vjob_status_t status;
     xy_event_t event; /* collective: the process enters */
@@ -161,6 +166,7 @@ typedef enum {
     JOB_COMPUTING, /* threads: until its event */
     JOB_RESUMING,  /* continues at its event, or when it has the core */
     JOB_TESTING,   /* has the core, and looks at its event */
+    JOB_ENTERING,  /* in the start call of a collective that a node does */
     JOB_FINISHED,
 } job_state_t;
 
@@ -198,7 +204,8 @@ typedef struct {
     xy_event_t event;
     int32_t next; /* of those that want the core */
     int32_t next_helper;
-    bool is_helper; /* among those that wait and would help */
+    bool is_helper;  /* among those that wait and would help */
+    bool is_leaving; /* its call ends when the node has done an operation on its core */
     uint64_t messages, bytes;
     double arrival[2]; /* of its last message to another core of the node, to its own */
     /* Fields that most calls do not need. */
@@ -254,7 +261,7 @@ typedef struct job_comm_core {
     xy_event_t event; /* it has done `item` */
     job_item_t *item;
     struct job_comm_core *next; /* idle ones of the host */
-    int32_t host;
+    int32_t host, core;
 } job_comm_core_t;
 
 typedef struct {
@@ -328,6 +335,8 @@ struct xy_vcomm {
     uint64_t layout;       /* nodes, cores and link */
     xy_hash_t ranks;       /* process to rank + 1, where the numbers differ */
     xy_coll_reconsidered_t *reconsidered;
+    /* Seconds between start and Wait, a running mean; 0: none yet. */
+    double computed[XY_COLL_COUNT];
 };
 
 /* A step of a collective while it is not over. */
@@ -361,6 +370,7 @@ struct xy_vcoll {
     uint64_t *counts;         /* that were given, of all */
     size_t count_room;
     xy_event_t event;                  /* it becomes known */
+    job_scheduled_t *scheduled;        /* on a node; or NULL */
     job_adapted_t *adapted;            /* its algorithm is reconsidered; or NULL */
     uint64_t decision;                 /* number of the last one when it began */
     const xy_coll_algorithm_t *wanted; /* instead of that of the plan; or NULL */
@@ -429,8 +439,11 @@ struct xy_vjob {
     xy_hash_t sockets; /* from and to: job_stream_t, where data of large messages was on its way */
     xy_hash_t streams; /* from and to: how far the core was when it last copied such a message */
     xy_vec_t all_comms, all_shapes; /* of pointers */
-    int32_t known;                  /* processes that were ever there have numbers below it */
-    int32_t begun, finished;        /* a process counts each time */
+    int *core_of;                   /* [config.procs] of those that the job began with, for */
+    job_sim_way_t *sims;
+    job_scheduled_t *scheduled; /* collectives there */
+    int32_t known;              /* processes that were ever there have numbers below it */
+    int32_t begun, finished;    /* a process counts each time */
     bool is_stopped;
     xy_status_t status;
     xy_vjob_totals_t totals;
@@ -476,6 +489,24 @@ xy_status_t job_start_all(xy_vjob_t *job);
 void job_proc_drop_messages(xy_vjob_t *job, job_proc_t *p);
 /* XY_EINVAL, reported: there is no such core. */
 xy_status_t job_check_core(const xy_vjob_t *job, const char *what, int32_t number, int32_t core);
+
+/* job_coll.c: its last process has left; its memory is for the next one. */
+void job_coll_over(xy_vjob_t *job, xy_vcoll_t *coll);
+
+/* job_sim.c */
+/* Does a node do such calls? */
+bool job_sim_takes(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vjob_coll_t *call);
+bool job_sim_splits(const xy_vjob_t *job, xy_collective_t collective); /* may it be split? */
+void job_sim_cleanup(xy_vjob_t *job);
+/* The process of this rank has come, by the clock. */
+void job_sim_arrive(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank);
+/* It waits for what it has started: note how long it has computed. */
+void job_sim_measure(const job_proc_t *p, xy_vreq_t *request);
+void job_sim_wait(xy_vjob_t *job, job_proc_t *p); /* by the clock */
+/* False: not before its core has done an operation; job_wait_leave() comes then. */
+bool job_sim_leave(xy_vjob_t *job, job_proc_t *p);
+/* In a test: its core does an operation, and job_test_helped() comes then; false: there is none. */
+bool job_sim_help(xy_vjob_t *job, job_proc_t *p);
 
 /* job_work.c */
 /* There is work for a process now (or from item->ready on): it is done or kept. */
@@ -608,6 +639,8 @@ void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes,
 
 /* job_wait.c */
 void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *request); /* awaited */
+void job_wait_leave(xy_vjob_t *job, job_proc_t *p);  /* its wait was over before */
+void job_test_helped(xy_vjob_t *job, job_proc_t *p); /* its core has done an operation */
 void job_test_due(xy_vjob_t *job, job_proc_t *p);
 /* A message is there that no receive has met. */
 void job_probe_arrived(xy_vjob_t *job, job_proc_t *p);
@@ -655,6 +688,9 @@ typedef struct {
 
 struct job_shape {
     xy_graph_t *graph;
+    xy_graph_t *cut;             /* on a node, where tasks do it: in pieces; or NULL */
+    bool is_on_node;             /* job_sim.c does it */
+    xy_sim_forecast_t *forecast; /* ... once one was needed */
     const xy_coll_algorithm_t *algorithm;
     const xy_coll_algorithm_t *wanted; /* of the call; or NULL */
     xy_vjob_coll_t call;               /* its shape, with */

@@ -120,6 +120,7 @@ static void proc_due(xy_event_t *event)
         break;
     case JOB_WAITING:
         job_work_help(job, p);
+        job_sim_wait(job, p);
         break;
     default:
         want_core(job, p);

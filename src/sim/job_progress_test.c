@@ -200,7 +200,7 @@ static void collectives_need_progress(void **state)
 
         assert_true(none > computing + 0.7 * alone);
         assert_true(tasks < computing + 0.05 * alone);
-        assert_true(threads > computing && threads < none);
+        assert_true(threads >= computing && threads < none); /* cores without processes help */
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { PIECE = 128 << 10 }; /* tasks: of a large operation */
+
 static bool is_of(xy_collective_t c, uint32_t set)
 {
     return (set >> c & 1) != 0;
@@ -186,6 +188,11 @@ static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_
     *algorithm_p = find_named(job->config.algorithm, q);
     if (*algorithm_p != NULL)
         return XY_OK;
+    if (shape->is_on_node && job_sim_splits(job, q->collective)) {
+        *algorithm_p = xy_coll_find(
+            q->collective, q->collective == XY_COLL_ALLREDUCE ? "reduce-bcast" : "binomial");
+        return XY_OK;
+    }
     if (shape->has_choice && shape->wanted != NULL)
         picked = shape->wanted;
     else if (shape->has_choice)
@@ -231,6 +238,7 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
     shape->comm = comm;
     shape->nodes = count_nodes(comm);
     q.nodes = nodes_of(job, comm, shape->nodes);
+    shape->is_on_node = job_sim_takes(job, comm, &shape->call);
     shape->has_choice = has_choice(job, shape, &q);
     if (!make_arrays(&arrays, shape, &q))
         st = xy_fail_memory("simulating a collective");
@@ -241,15 +249,21 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
     if (st == XY_OK)
         st = xy_coll_build(&q, q.between != NULL ? &comm->inside : &comm->link, shape->algorithm,
                            &shape->graph);
+    if (st == XY_OK && shape->is_on_node && !shape->algorithm->is_direct &&
+        job->config.progress != XY_SIM_THREADS)
+        st = xy_graph_cut(shape->graph, PIECE / q.element * q.element, &shape->cut);
     xy_free(arrays.rows);
     xy_free(arrays.numbers);
     xy_free(arrays.in_place);
-    return st == XY_OK ? job_steps_make(job, comm, shape) : st;
+    return st == XY_OK && !shape->is_on_node ? job_steps_make(job, comm, shape) : st;
 }
 
+/* Frees a shape and all that it owns. */
 static void destroy(job_shape_t *shape)
 {
     xy_graph_destroy(shape->graph);
+    xy_graph_destroy(shape->cut);
+    xy_free(shape->forecast);
     xy_free(shape->counts);
     xy_free(shape->ops);
     xy_free(shape->steps);

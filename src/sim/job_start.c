@@ -27,8 +27,10 @@ xy_status_t job_start_all(xy_vjob_t *job)
     xy_status_t st = XY_OK;
 
     job->procs = xy_calloc((size_t)room, sizeof(*job->procs));
-    if (job->procs == NULL)
+    job->core_of = xy_malloc((size_t)c->procs * sizeof(*job->core_of));
+    if (job->procs == NULL || job->core_of == NULL)
         return xy_fail_memory("simulating a job");
+    memcpy(job->core_of, c->core_of, (size_t)c->procs * sizeof(*job->core_of));
     for (int32_t i = 0; i < c->procs && st == XY_OK; i++) {
         st = job_check_core(job, "process", i, c->core_of[i]);
         if (st != XY_OK)

@@ -192,7 +192,9 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
     case DO_ICOLL:
     case DO_PUT:
     case DO_GET:
-        return testing_start(t, proc, act);
+        return again || (testing_start(t, proc, act) &&
+                         (act->kind != DO_ICOLL ||
+                          xy_vjob_entered(t->job, proc, p->requests[p->count - 1])));
     case DO_SEND:
     case DO_RECV:
     case DO_COLL:

@@ -38,11 +38,19 @@ static void wait_over(xy_vjob_t *job, job_proc_t *p)
 {
     job_call_t *c = &p->call;
 
+    if (!job_sim_leave(job, p))
+        return;
     for (size_t i = 0; c->how == XY_VJOB_ONE && i < c->count; i++)
         if (c->requests[i] != NULL)
             c->requests[i]->is_waited = false;
     job_record_wait(job, p, fmax(p->now, c->until));
     job_proc_resume(job, p, fmax(p->now, c->until));
+}
+
+void job_wait_leave(xy_vjob_t *job, job_proc_t *p)
+{
+    p->call.until = fmax(p->call.until, job->clock.now);
+    wait_over(job, p);
 }
 
 /* A request is complete: by when, and what that came from. */
@@ -90,7 +98,7 @@ static void begin_wait(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *const *requests
         wait_over(job, p);
     while (p->first != NULL && p->state == JOB_WAITING)
         job_work_take(job, p);
-    if (p->state == JOB_WAITING && job->host[p->host].has_comm)
+    if (p->state == JOB_WAITING && (job->host[p->host].has_comm || job->sims != NULL))
         xy_vclock_set(&job->clock, &p->event, p->now);
 }
 
@@ -100,6 +108,9 @@ bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
     job_proc_t *p = &job->procs[proc];
 
     job_work_ready(job, p);
+    for (size_t i = 0; i < count; i++)
+        if (requests[i] != NULL && requests[i]->measured != 0)
+            job_sim_measure(p, requests[i]);
     for (size_t i = 0; i < count && p->started > 0; i++)
         if (requests[i] != NULL && requests[i]->kind == JOB_RECEIVE)
             p->started = 0;
@@ -174,6 +185,12 @@ static void cancel_now(xy_vjob_t *job, xy_vreq_t *r)
         job_request_done(job, r, p->now, p->node);
 }
 
+static void test_failed(xy_vjob_t *job, job_proc_t *p)
+{
+    job_proc_busy(job, p, p->now + job->costs.test);
+    job_proc_resume(job, p, p->now);
+}
+
 /* The answer of the call, at the time of the process. False: it waits, or continues later. */
 static bool call_now(xy_vjob_t *job, job_proc_t *p)
 {
@@ -194,9 +211,19 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
             job_work_take(job, p);
         return false;
     }
-    job_proc_busy(job, p, p->now + job->costs.test);
-    job_proc_resume(job, p, p->now);
+    if (!job_sim_help(job, p))
+        test_failed(job, p);
     return false;
+}
+
+void job_test_helped(xy_vjob_t *job, job_proc_t *p)
+{
+    job_proc_busy(job, p, job->clock.now);
+    p->flag = are_over(p, p->call.requests, p->call.count, p->call.how);
+    if (p->flag)
+        job_proc_resume(job, p, p->now);
+    else
+        test_failed(job, p);
 }
 
 void job_test_due(xy_vjob_t *job, job_proc_t *p)

@@ -115,7 +115,7 @@ void job_work_help(xy_vjob_t *job, job_proc_t *p)
 
     if (item != NULL) {
         help(job, p, item);
-    } else if (!p->is_helper) {
+    } else if (!p->is_helper && host->has_comm) {
         p->is_helper = true;
         p->next_helper = host->helper;
         host->helper = p->number;

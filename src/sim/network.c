@@ -11,32 +11,32 @@
 #define STEPS_MAX UINT64_C(100000000)
 
 /* The host whose data an operation needs on another one. */
-static int32_t source_of(const xy_sim_t *sim, const xy_op_t *op)
+static int32_t source_of(const sim_call_t *call, const xy_op_t *op)
 {
-    int32_t to = sim_host_of_rank(sim, op->to.rank), from = sim_host_of_rank(sim, op->from.rank);
+    int32_t to = sim_host_in(call, op->to.rank), from = sim_host_in(call, op->from.rank);
 
     if (from == to && op->kind == XY_OP_COMBINE)
-        return sim_host_of_rank(sim, op->other.rank);
+        return sim_host_in(call, op->other.rank);
     return from;
 }
 
 /* Prepares the message of a remote operation and adds its bytes to the load of its links. */
-static xy_status_t prepare_message(xy_sim_t *sim, int32_t id)
+static xy_status_t prepare_message(sim_call_t *call, sim_op_t *op)
 {
+    xy_sim_t *sim = call->sim;
     sim_network_t *net = &sim->network;
-    sim_op_t *op = &sim->ops[id];
-    sim_message_t *message = &net->messages[net->message_count];
-    xy_status_t st = sim_net_path(&net->net, source_of(sim, op->op),
-                                  sim_host_of_rank(sim, op->op->to.rank), &message->path);
+    sim_message_t *message = &call->messages[call->message_count];
+    xy_status_t st = sim_net_path(&net->net, source_of(call, op->op),
+                                  sim_host_in(call, op->op->to.rank), &message->path);
 
     if (st != XY_OK)
         return st;
-    message->op = id;
+    message->op = op;
     message->rest = op->op->kind == XY_OP_MOVE ? 0 : op->seconds;
     op->seconds = sim->node.costs.alpha; /* to send it, or to ask for what will be reduced */
     sim->result.work += op->seconds + message->rest;
     xy_flow_init(&message->flow, &message->path->path);
-    op->message = net->message_count++;
+    op->message = call->message_count++;
     for (int32_t i = 0; i < message->path->path.link_count; i++) {
         int32_t link = message->path->links[i];
 
@@ -47,24 +47,23 @@ static xy_status_t prepare_message(xy_sim_t *sim, int32_t id)
     return XY_OK;
 }
 
-xy_status_t sim_network_prepare(xy_sim_t *sim)
+xy_status_t sim_network_prepare(sim_call_t *call)
 {
-    sim_network_t *net = &sim->network;
+    sim_network_t *net = &call->sim->network;
     size_t n = 0;
     xy_status_t st = XY_OK;
 
-    for (int32_t id = 0; id < sim->op_count; id++)
-        n += sim->ops[id].is_remote;
-    net->message_count = 0;
+    for (int32_t id = 0; id < call->op_count; id++)
+        n += call->ops[id].is_remote;
     if (n == 0)
         return XY_OK;
     memset(net->load, 0, (size_t)net->net.flows.link_count * sizeof(*net->load));
-    net->messages = xy_calloc(n, sizeof(*net->messages));
-    if (net->messages == NULL)
+    call->messages = xy_calloc(n, sizeof(*call->messages));
+    if (call->messages == NULL)
         return xy_fail_memory("simulating");
-    for (int32_t id = 0; id < sim->op_count && st == XY_OK; id++)
-        if (sim->ops[id].is_remote)
-            st = prepare_message(sim, id);
+    for (int32_t id = 0; id < call->op_count && st == XY_OK; id++)
+        if (call->ops[id].is_remote)
+            st = prepare_message(call, &call->ops[id]);
     return st;
 }
 
@@ -73,26 +72,24 @@ bool sim_network_gave_up(const xy_sim_t *sim)
     return sim->network.net.flows.steps > STEPS_MAX;
 }
 
-double sim_transfer_time(const xy_sim_t *sim, int32_t id)
+double sim_transfer_time(const sim_op_t *op)
 {
-    const sim_op_t *op = &sim->ops[id];
-    const sim_message_t *message = &sim->network.messages[op->message];
+    const sim_message_t *message = &op->call->messages[op->message];
 
     return message->path->latency + (double)op->op->bytes / message->path->bandwidth +
            message->rest;
 }
 
-void sim_network_send(xy_sim_t *sim, int32_t id)
+void sim_network_send(xy_sim_t *sim, sim_op_t *op)
 {
-    sim_op_t *op = &sim->ops[id];
-    sim_message_t *message = &sim->network.messages[op->message];
+    sim_message_t *message = &op->call->messages[op->message];
 
     if (sim->network.net.flows.steps > STEPS_MAX) {
-        xy_vclock_stop(&sim->clock);
+        xy_vclock_stop(sim->clock);
         return;
     }
     op->message = -1;
-    message->start = sim->clock.now;
+    message->start = sim->clock->now;
     xy_flow_start(&message->flow, message->path->latency, (double)op->op->bytes);
 }
 
@@ -106,7 +103,7 @@ xy_status_t sim_network_make(xy_sim_t *sim)
         return xy_fail_memory("simulating a network");
     for (int h = 0; h < sim->host_count; h++)
         objects[h] = sim->hosts[h].object;
-    st = sim_net_make(&net->net, sim->node.machine, objects, sim->host_count, &sim->clock, sim,
+    st = sim_net_make(&net->net, sim->node.machine, objects, sim->host_count, sim->clock, sim,
                       sim_message_done);
     xy_free(objects);
     if (st != XY_OK)

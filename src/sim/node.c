@@ -171,11 +171,17 @@ static xy_status_t make_domains(xy_sim_t *sim)
     if (sim->domains == NULL)
         return xy_fail_memory("simulating a node");
     for (int i = 0; i < sim->domain_count; i++)
-        xy_share_init(&sim->domains[i], &sim->clock, domain_capacity(sim, i), sim, sim_flow_done);
+        xy_share_init(&sim->domains[i], sim->clock, domain_capacity(sim, i), sim, sim_flow_done);
     return XY_OK;
 }
 
 xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
+{
+    return sim_create(node, NULL, &(sim_driver_t){.over = sim_rank_over}, sim_p);
+}
+
+xy_status_t sim_create(const xy_sim_node_t *node, xy_vclock_t *clock, const sim_driver_t *driver,
+                       xy_sim_t **sim_p)
 {
     xy_sim_t *sim = xy_calloc(1, sizeof(*sim));
     bool on_sibling = false;
@@ -184,6 +190,8 @@ xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
     if (sim == NULL)
         return xy_fail_memory("simulating a node");
     sim->node = *node;
+    sim->driver = *driver;
+    sim->clock = clock != NULL ? clock : &sim->own_clock;
     if (sim_is_model(sim))
         sim->node.progress = XY_SIM_TASKS;
     st = xy_cores_init(&sim->cores, node->machine);
@@ -212,10 +220,10 @@ void xy_sim_destroy(xy_sim_t *sim)
 {
     if (sim == NULL)
         return;
-    sim_assign_cleanup(sim);
+    sim_call_cleanup(&sim->call);
     for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
         xy_share_cleanup(&sim->domains[i]);
-    xy_vclock_cleanup(&sim->clock);
+    xy_vclock_cleanup(&sim->own_clock);
     sim_network_cleanup(sim);
     sim_hosts_cleanup(sim);
     xy_cores_cleanup(&sim->cores);
@@ -240,7 +248,8 @@ static void reset_unit(xy_sim_t *sim, int i)
     sim_unit_t *u = &sim->units[i];
 
     xy_event_init(&u->event, sim_unit_due, sim, i);
-    u->thread = u->op = u->supervisor = u->vain = -1;
+    u->thread = u->supervisor = u->vain = -1;
+    u->op = NULL;
     u->idlers = u->todo = u->polls = 0;
     u->is_held = u->is_idle = false;
     u->is_asleep = true;
@@ -250,11 +259,12 @@ static void reset_unit(xy_sim_t *sim, int i)
 
 void sim_reset(xy_sim_t *sim)
 {
-    xy_vclock_reset(&sim->clock);
+    if (sim->clock == &sim->own_clock)
+        xy_vclock_reset(sim->clock);
     sim_hosts_reset(sim);
     sim_network_reset(sim);
-    sim->instant_first = -1;
-    sim->arrivals = SIM_ARRIVING;
+    sim->instant_first = sim->starts = NULL;
+    sim->running = sim->calls = 0;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};
     memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));

@@ -40,8 +40,8 @@
  * pieces.
  *
  * With a split S, the S levels of a tree nearest to the leaves are done by the ranks themselves: in
- * the start call when they come first (reduce, gather), in Wait when they come last (bcast,
- * scatter).
+ * the start call when they come first (reduce, gather), where any rank that is in one may do them;
+ * in Wait when they come last (bcast, scatter).
  *
  * Simulation is deterministic: equal input gives equal times, to the last bit. One simulation is
  * used by one thread at a time.
@@ -134,6 +134,11 @@ typedef struct xy_sim xy_sim_t;
 /* Costs of a 64-core Knights Landing and the runtime of the published measurements: see
  * docs/simulate.md for where each number comes from. */
 void xy_sim_costs_default(xy_sim_costs_t *costs);
+
+/* The same for a machine on which an operation takes `alpha`, a core copies and reduces so many
+ * bytes per second, and a NUMA node copies `numa`. 0: in proportion to what is known. */
+void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce,
+                         double numa);
 
 /* Place ranks, threads and communication cores. The machine must live as long as the simulation.
  * EINVAL: more ranks than cores, no communication core for tasks without help; EUNSUPPORTED: the

@@ -7,25 +7,21 @@ static int32_t owner(const xy_spot_t *place)
     return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
 }
 
-/* The ranks whose buffers it touches (temporaries belong to the runtime) and the one that does it.
- */
 /* The rank that has to see to an operation, or -1. What anyone on its host may do concerns no rank,
  * but a message to another host may start in scratch memory, and without communication cores only
  * ranks that still wait can send it: its sender stays. */
-static int32_t doer_of(const xy_sim_t *sim, const sim_op_t *op)
+static int32_t doer_of(const sim_op_t *op)
 {
-    if (op->thread >= 0)
-        return sim->threads[op->thread].rank;
-    if (!op->is_remote)
-        return -1;
+    if (op->doer >= 0 || !op->is_remote)
+        return op->doer;
     return op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank;
 }
 
-bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p)
+bool sim_concerns(const sim_op_t *op, int which, int32_t *rank_p)
 {
     bool has_places = op->op->kind >= XY_OP_MOVE;
-    int32_t doer = doer_of(sim, op);
-    int32_t ranks[4] = {has_places ? doer : op->op->actor, has_places ? owner(&op->op->from) : -1,
+    int32_t ranks[4] = {has_places ? doer_of(op) : op->op->actor,
+                        has_places ? owner(&op->op->from) : -1,
                         has_places ? owner(&op->op->to) : -1,
                         op->op->kind == XY_OP_COMBINE ? owner(&op->op->other) : -1};
 
@@ -37,185 +33,238 @@ bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *r
 }
 
 /* The oldest first, but what belongs to the start call before what must wait for Wait. */
-static void thread_put(xy_sim_t *sim, int32_t thread, int32_t op)
+static void thread_put(xy_sim_t *sim, sim_op_t *op)
 {
-    sim_thread_t *t = &sim->threads[thread];
+    sim_thread_t *t = &sim->threads[op->thread];
     bool is_empty = t->count++ == 0;
 
-    if (!is_empty && sim->ops[op].by == SIM_BY_START) {
-        sim->ops[op].next = t->first;
+    if (!is_empty && op->by == SIM_BY_START) {
+        op->next = t->first;
         t->first = op;
         return;
     }
-    sim->ops[op].next = -1;
+    op->next = NULL;
     if (is_empty)
         t->first = op;
     else
-        sim->ops[t->last].next = op;
+        t->last->next = op;
     t->last = op;
 }
 
-int32_t sim_thread_take(xy_sim_t *sim, int32_t thread)
+sim_op_t *sim_thread_take(xy_sim_t *sim, int32_t thread)
 {
     sim_thread_t *t = &sim->threads[thread];
-    int32_t op = t->first;
+    sim_op_t *op = t->first;
 
-    t->first = sim->ops[op].next;
+    t->first = op->next;
     t->count--;
     return op;
 }
 
-/* Hand it to the thread or list that executes it. */
-static void dispatch(xy_sim_t *sim, int32_t id)
+/* The oldest first. */
+static void start_put(xy_sim_t *sim, sim_op_t *op)
 {
-    int32_t thread = sim->ops[id].thread, rank;
+    op->next = NULL;
+    if (sim->starts == NULL)
+        sim->starts = op;
+    else
+        sim->last_start->next = op;
+    sim->last_start = op;
+}
 
+sim_op_t *sim_start_take(xy_sim_t *sim)
+{
+    sim_op_t *op = sim->starts;
+
+    if (op != NULL)
+        sim->starts = op->next;
+    return op;
+}
+
+/* Hand it to the thread or list that executes it. */
+static void dispatch(xy_sim_t *sim, sim_op_t *op)
+{
+    int32_t thread = op->thread, rank;
+
+    if (op->by == SIM_BY_START && sim_shares_starts(op->call)) {
+        start_put(sim, op);
+        return;
+    }
     if (thread < 0) {
-        sim_task_push(sim, id);
+        sim_task_push(sim, op);
         return;
     }
     rank = thread < sim->node.ranks ? thread : -1;
     if (rank >= 0 && sim->ranks[rank].phase == SIM_IN_START) {
-        thread_put(sim, thread, id);
+        thread_put(sim, op);
         sim_rank_in_start(sim, rank);
     } else if (rank >= 0 && sim_is_tasks(sim)) {
-        thread_put(sim, thread, id);
-        if (sim->ranks[rank].phase == SIM_IN_WAIT && sim->units[sim->threads[thread].unit].op < 0)
+        thread_put(sim, op);
+        if (sim->ranks[rank].phase == SIM_IN_WAIT &&
+            sim->units[sim->threads[thread].unit].op == NULL)
             sim_task_next(sim, sim->threads[thread].unit);
     } else {
         sim_turn_sync(sim, sim->threads[thread].unit);
-        thread_put(sim, thread, id);
+        thread_put(sim, op);
         sim_turn_changed(sim, thread);
     }
 }
 
-void sim_op_ready(xy_sim_t *sim, int32_t id)
+void sim_op_ready(xy_sim_t *sim, sim_op_t *op)
 {
-    sim_op_t *op = &sim->ops[id];
+    sim_call_t *call = op->call;
 
-    if (op->level > sim->level) { /* model: its level did not begin yet */
-        op->next = sim->level_first[op->level];
-        sim->level_first[op->level] = id;
+    if (op->level > call->level) { /* model: its level did not begin yet */
+        op->next = call->level_first[op->level];
+        call->level_first[op->level] = op;
     } else if (op->is_chained) {
         return; /* the unit that did the previous one continues with it */
     } else if (op->op->kind == XY_OP_NONE ||
-               ((sim_is_model(sim) || sim_is_direct(sim)) && op->seconds == 0)) {
-        op->next = -1; /* over at once, but not from here: a long chain of them would recurse */
-        if (sim->instant_first < 0)
-            sim->instant_first = id;
+               ((sim_is_model(sim) || sim_is_direct(call)) && op->seconds == 0)) {
+        op->next = NULL; /* over at once, but not from here: a long chain of them would recurse */
+        if (sim->instant_first == NULL)
+            sim->instant_first = op;
         else
-            sim->ops[sim->instant_last].next = id;
-        sim->instant_last = id;
+            sim->instant_last->next = op;
+        sim->instant_last = op;
     } else {
-        dispatch(sim, id);
+        dispatch(sim, op);
     }
 }
 
-void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
+void sim_op_start(xy_sim_t *sim, int32_t unit, sim_op_t *op, double overhead)
 {
     sim_unit_t *u = &sim->units[unit];
-    double seconds = overhead + sim->ops[id].seconds, fixed = overhead + sim->ops[id].fixed;
-    int32_t domain = sim->ops[id].domain;
+    double seconds = overhead + op->seconds, fixed = overhead + op->fixed;
 
     if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0) {
-        seconds /= sim_speed_beside(sim, id);
-        fixed /= sim_speed_beside(sim, id);
+        seconds /= sim_speed_beside(sim, op);
+        fixed /= sim_speed_beside(sim, op);
     }
-    u->op = id;
-    u->share.weight = sim->ops[id].weight;
-    u->op_start = sim->clock.now;
-    if (domain < 0 || sim->ops[id].message >= 0 || sim->domains[domain].capacity <= 0) {
-        xy_vclock_set(&sim->clock, &u->event, sim->clock.now + seconds);
+    u->op = op;
+    u->share.weight = op->weight;
+    u->op_start = sim->clock->now;
+    if (op->domain < 0 || op->message >= 0 || sim->domains[op->domain].capacity <= 0) {
+        xy_vclock_set(sim->clock, &u->event, sim->clock->now + seconds);
     } else {
         u->flow = fmax(0, seconds - fixed);
-        xy_vclock_set(&sim->clock, &u->event, sim->clock.now + fixed);
+        xy_vclock_set(sim->clock, &u->event, sim->clock->now + fixed);
     }
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
 }
 
-/* The rank, and its progress thread, have one thing less to wait for. */
-static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
+/* Its progress thread has an operation less to wait for. */
+static void thread_less(xy_sim_t *sim, const sim_op_t *op, int32_t thread)
 {
-    sim_rank_t *r = &sim->ranks[rank];
-    int32_t unit = sim->threads[rank].unit, thread = sim->node.ranks + rank;
+    sim_thread_t *t = &sim->threads[thread];
 
-    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE &&
-        sim->threads[thread].left == 1)
-        sim_turn_sync(sim, sim->threads[thread].unit);
-    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE &&
-        --sim->threads[thread].left == 0) {
-        sim->units[sim->threads[thread].unit].idlers++;
+    if (t->left == 1)
+        sim_turn_sync(sim, t->unit);
+    if (--t->left == 0) {
+        sim->units[t->unit].idlers++;
         sim_turn_changed(sim, thread);
     }
-    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE && op->is_remote &&
-        --sim->threads[thread].remote == 0)
-        sim_unit_polls(sim, sim->threads[thread].unit, -1);
-    if (r->left > 1 || r->phase != SIM_IN_WAIT) {
-        r->left--;
-    } else if (sim_is_tasks(sim)) {
-        r->left--;
-        if (sim->units[unit].op < 0)
-            sim_rank_finish(sim, rank,
-                            sim->clock.now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
-    } else {
-        sim_turn_sync(sim, unit);
-        r->left--;
-        sim_turn_changed(sim, rank);
+    if (op->is_remote && --t->remote == 0)
+        sim_unit_polls(sim, t->unit, -1);
+}
+
+void sim_rank_sees(xy_sim_t *sim, int32_t rank, double when)
+{
+    sim_part_t *part = sim->ranks[rank].over;
+
+    sim->ranks[rank].over = NULL;
+    while (part != NULL) {
+        sim_part_t *next = part->next;
+
+        sim->driver.over(sim, part, when);
+        part = next;
     }
 }
 
-void sim_level_over(xy_sim_t *sim)
+void sim_part_over(xy_sim_t *sim, sim_part_t *part)
 {
-    while (sim->level < sim->level_count && sim->level_left[sim->level] == 0) {
-        int32_t id;
+    sim_rank_t *r = &sim->ranks[part->rank];
+    int32_t unit = sim->threads[part->rank].unit;
 
-        if (++sim->level == sim->level_count)
+    if (r->phase != SIM_IN_WAIT) {
+        sim->driver.over(sim, part, fmax(sim->clock->now, part->released));
+        return;
+    }
+    if (!sim_is_tasks(sim))
+        sim_turn_sync(sim, unit);
+    part->next = r->over;
+    r->over = part;
+    if (!sim_is_tasks(sim))
+        sim_turn_changed(sim, part->rank);
+    else if (sim->units[unit].op == NULL)
+        sim_rank_sees(sim, part->rank,
+                      sim->clock->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
+}
+
+/* The rank, and its progress thread, have one thing less to wait for. */
+static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
+{
+    sim_part_t *part = &op->call->parts[rank];
+
+    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE)
+        thread_less(sim, op, sim->node.ranks + part->rank);
+    if (--part->left == 0)
+        sim_part_over(sim, part);
+}
+
+void sim_level_over(sim_call_t *call)
+{
+    while (call->level < call->level_count && call->level_left[call->level] == 0) {
+        sim_op_t *op;
+
+        if (++call->level == call->level_count)
             break;
-        id = sim->level_first[sim->level];
-        sim->level_first[sim->level] = -1;
-        while (id >= 0) {
-            int32_t next = sim->ops[id].next;
+        op = call->level_first[call->level];
+        call->level_first[call->level] = NULL;
+        while (op != NULL) {
+            sim_op_t *next = op->next;
 
-            sim_op_ready(sim, id);
-            id = next;
+            sim_op_ready(call->sim, op);
+            op = next;
         }
     }
 }
 
 /* Ends an operation and releases its successors. */
-static void over(xy_sim_t *sim, int32_t id)
+static void over(xy_sim_t *sim, sim_op_t *op)
 {
-    const sim_op_t *op = &sim->ops[id];
+    sim_call_t *call = op->call;
     const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(sim->graph, id, &after), rank;
+    int32_t n = xy_graph_successors(call->graph, (int32_t)(op - call->ops), &after), rank;
 
     sim->result.ops++;
+    call->left--;
     if (op->by == SIM_BY_START)
-        sim->ranks[op->thread].start_left--;
+        call->parts[op->doer].start_left--;
     for (int32_t i = 0; i < n; i++)
-        if (--sim->ops[after[i]].before == 0)
-            sim_op_ready(sim, after[i]);
+        if (--call->ops[after[i]].before == 0)
+            sim_op_ready(sim, &call->ops[after[i]]);
     for (int i = 0; i < 4; i++)
-        if (sim_concerns(sim, op, i, &rank))
+        if (sim_concerns(op, i, &rank))
             concern_over(sim, op, rank);
     if (op->level > 0) {
-        sim->level_left[op->level]--;
-        sim_level_over(sim);
+        call->level_left[op->level]--;
+        sim_level_over(call);
     }
-    if (sim_is_direct(sim) && sim->result.ops == (uint64_t)sim->op_count)
-        sim_task_release(sim);
+    if (sim_is_direct(call) && call->left == 0)
+        sim_task_release(sim, call);
 }
 
 void sim_instants_over(xy_sim_t *sim)
 {
-    while (sim->instant_first >= 0) {
-        int32_t id = sim->instant_first;
+    while (sim->instant_first != NULL) {
+        sim_op_t *op = sim->instant_first;
 
-        sim->instant_first = sim->ops[id].next;
-        over(sim, id);
-        if (sim->ops[id].by == SIM_BY_START)
-            sim_rank_in_start(sim, sim->ops[id].thread);
+        sim->instant_first = op->next;
+        over(sim, op);
+        if (op->by == SIM_BY_START && !sim_shares_starts(op->call))
+            sim_rank_in_start(sim, op->thread);
     }
 }
 
@@ -223,26 +272,31 @@ void sim_instants_over(xy_sim_t *sim)
 static void finished(xy_sim_t *sim, int32_t unit)
 {
     sim_unit_t *u = &sim->units[unit];
-    int32_t id = u->op;
+    sim_op_t *op = u->op;
     bool is_start = u->is_held;
 
-    sim_record_op(sim, u, &sim->ops[id]);
-    if (sim->ops[id].message >= 0) {
-        sim_network_send(sim, id);
+    sim_record_op(sim, u, op);
+    if (op->message >= 0) {
+        sim_network_send(sim, op);
     } else {
-        over(sim, id);
+        over(sim, op);
         sim_instants_over(sim);
     }
-    u->op = -1;
+    u->op = NULL;
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
-    if (is_start)
+    if (is_start) {
         sim_rank_in_start(sim, u->rank);
-    else if (sim_is_tasks(sim)) {
-        if (!sim_task_continue(sim, unit, id))
-            sim_task_next(sim, unit);
-    } else
+        return;
+    }
+    if (!sim_is_tasks(sim))
         sim_turn_next(sim, unit);
+    else if (sim_task_continue(sim, unit, op))
+        return;
+    if (u->op == NULL && u->rank >= 0 && sim->driver.is_free != NULL)
+        sim->driver.is_free(sim, u->rank);
+    if (u->op == NULL && sim_is_tasks(sim))
+        sim_task_next(sim, unit);
 }
 
 void sim_flow_done(void *model, void *unit)
@@ -256,14 +310,14 @@ void sim_message_done(void *model, xy_flow_t *flow)
 {
     xy_sim_t *sim = model;
     const sim_message_t *message = (const sim_message_t *)flow;
-    sim_op_t *op = &sim->ops[message->op];
+    sim_op_t *op = message->op;
 
     sim_record_message(sim, message);
     op->seconds = message->rest;
     if (message->rest > 0)
-        sim_op_ready(sim, message->op);
+        sim_op_ready(sim, op);
     else
-        over(sim, message->op);
+        over(sim, op);
     sim_instants_over(sim);
     if (op->by == SIM_BY_START)
         sim_rank_in_start(sim, op->thread);
@@ -274,17 +328,15 @@ void sim_unit_due(xy_event_t *event)
     xy_sim_t *sim = event->owner;
     sim_unit_t *u = &sim->units[event->index];
 
-    if (u->op >= 0 && u->flow > 0) {
+    if (u->op != NULL && u->flow > 0) {
         double flow = u->flow;
 
         u->flow = 0;
-        xy_share_start(&sim->domains[sim->ops[u->op].domain], &u->share, flow);
-    } else if (u->op >= 0) {
+        xy_share_start(&sim->domains[u->op->domain], &u->share, flow);
+    } else if (u->op != NULL) {
         finished(sim, event->index);
     } else if (u->compute_rate > 0) {
         sim_rank_computed(sim, event->index);
-    } else if (sim->arrivals == SIM_GATHERING) {
-        sim_task_gathered(sim);
     } else {
         sim_turn_due(sim, event->index);
     }

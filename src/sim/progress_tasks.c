@@ -24,7 +24,7 @@ static bool is_free(const xy_sim_t *sim, int32_t unit)
 {
     const sim_unit_t *u = &sim->units[unit];
 
-    return u->op < 0 && (u->is_comm || is_helper(sim, unit));
+    return u->op == NULL && (u->is_comm || is_helper(sim, unit));
 }
 
 static int suits(const xy_sim_t *sim, int32_t unit, int32_t numa)
@@ -64,7 +64,7 @@ static int32_t take_idle(xy_sim_t *sim, sim_host_t *host, int32_t numa)
     return unit;
 }
 
-static void begin(xy_sim_t *sim, int32_t unit, int32_t op)
+static void begin(xy_sim_t *sim, int32_t unit, sim_op_t *op)
 {
     sim->result.turns++;
     if (!sim->units[unit].is_comm)
@@ -72,53 +72,59 @@ static void begin(xy_sim_t *sim, int32_t unit, int32_t op)
     sim_op_start(sim, unit, op, sim_is_model(sim) ? 0 : sim->node.costs.task);
 }
 
-static int32_t pool_pop(xy_sim_t *sim, int32_t unit)
-{
-    const sim_op_t *op = xy_heap_pop(&sim_host(sim, unit)->pool, NULL);
-
-    return op != NULL ? (int32_t)(op - sim->ops) : -1;
-}
-
 /* The host of an operation: a send is on the sender's host, a reduction on the receiver's. */
-static int32_t host_of_op(const xy_sim_t *sim, const sim_op_t *op)
+static int32_t host_of_op(const sim_op_t *op)
 {
     if (op->op->kind < XY_OP_MOVE)
-        return sim_host_of_rank(sim, op->op->actor);
-    return sim_host_of_rank(sim, op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank);
+        return sim_host_in(op->call, op->op->actor);
+    return sim_host_in(op->call, op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank);
 }
 
-/* The communication core that hears of the last arrival. */
-static int32_t progress_unit(const xy_sim_t *sim)
+/* Keep a piece until a communication core, which hears of the last arrival, has counted them. The
+ * first one is ready when all ranks have started. */
+static void hold(xy_sim_t *sim, sim_op_t *op)
 {
-    return sim->comm[sim->comm_count - 1];
+    sim_call_t *call = op->call;
+
+    if (call->arrivals == SIM_ARRIVING)
+        xy_vclock_set(sim->clock, &call->gathered, sim->clock->now + sim->node.costs.poll);
+    call->arrivals = SIM_GATHERING;
+    op->next = NULL;
+    if (call->held == NULL)
+        call->held = op;
+    else
+        call->last_held->next = op;
+    call->last_held = op;
 }
 
-/* The first piece is ready: all ranks have started. */
-static void gather(xy_sim_t *sim)
+/* Older collectives come first; of one, the longest path, or pieces in their order. */
+static void pool_put(xy_sim_t *sim, sim_host_t *host, sim_op_t *op)
 {
-    sim->arrivals = SIM_GATHERING;
-    xy_vclock_set(&sim->clock, &sim->units[progress_unit(sim)].event,
-                  sim->clock.now + sim->node.costs.poll);
+    const sim_call_t *call = op->call;
+    double key = sim_is_direct(call) ? (double)(op - call->ops) : -op->tail;
+
+    if (xy_heap_push(&host->pool, 1e7 * call->number + key, op) != XY_OK)
+        xy_vclock_out_of_memory(sim->clock);
 }
 
-void sim_task_push(xy_sim_t *sim, int32_t op)
+void sim_task_push(xy_sim_t *sim, sim_op_t *op)
 {
-    sim_host_t *host = &sim->hosts[host_of_op(sim, &sim->ops[op])];
-    int32_t domain = sim->ops[op].domain, unit;
-    int32_t numa = host->first_numa + (domain >= 0 ? domain % sim->numa_max : 0);
-    double key = sim_is_direct(sim) ? (double)op : -sim->ops[op].tail;
+    sim_host_t *host = &sim->hosts[host_of_op(op)];
+    int32_t unit;
+    int32_t numa = host->first_numa + (op->domain >= 0 ? op->domain % sim->numa_max : 0);
 
-    if (sim_is_direct(sim) && sim->comm_count > 0 && sim->arrivals == SIM_ARRIVING)
-        gather(sim);
-    if (host->pool.count == 0 && host->idle.count > 0 && sim->arrivals != SIM_GATHERING) {
+    if (sim_is_direct(op->call) && sim->comm_count > 0 && op->call->arrivals != SIM_GATHERED) {
+        hold(sim, op);
+        return;
+    }
+    if (host->pool.count == 0 && host->idle.count > 0) {
         unit = take_idle(sim, host, numa);
         if (unit >= 0) {
             begin(sim, unit, op);
             return;
         }
     }
-    if (xy_heap_push(&host->pool, key, &sim->ops[op]) != XY_OK)
-        xy_vclock_out_of_memory(&sim->clock);
+    pool_put(sim, host, op);
 }
 
 static void go_idle(xy_sim_t *sim, int32_t unit)
@@ -126,40 +132,47 @@ static void go_idle(xy_sim_t *sim, int32_t unit)
     if (sim->units[unit].is_idle)
         return;
     if (xy_vec_append(&sim_host(sim, unit)->idle, &unit) != XY_OK)
-        xy_vclock_out_of_memory(&sim->clock);
+        xy_vclock_out_of_memory(sim->clock);
     sim->units[unit].is_idle = true;
 }
 
 void sim_task_next(xy_sim_t *sim, int32_t unit)
 {
-    int32_t rank = sim->units[unit].rank, op;
+    int32_t rank = sim->units[unit].rank;
+    sim_op_t *op;
 
+    if (rank >= 0 && sim->ranks[rank].phase == SIM_IN_WAIT && sim->ranks[rank].over != NULL &&
+        (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) ||
+         sim_host(sim, unit)->pool.count == 0))
+        sim_rank_sees(sim, rank, sim->clock->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
     if (rank >= 0 && sim->ranks[rank].phase != SIM_IN_WAIT)
         return;
-    if (rank >= 0 && sim->ranks[rank].left == 0 &&
-        (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) ||
-         sim_host(sim, unit)->pool.count == 0)) {
-        sim_rank_finish(sim, rank, sim->clock.now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
-        return;
-    }
     if (rank >= 0 && sim->threads[rank].count > 0) {
         sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
         return;
     }
+    if (rank >= 0 && (op = sim_start_take(sim)) != NULL) {
+        sim_op_start(sim, unit, op, 0);
+        return;
+    }
     if (rank >= 0 && !is_helper(sim, unit))
         return;
-    op = sim->arrivals == SIM_GATHERING ? -1 : pool_pop(sim, unit);
-    if (op >= 0)
+    op = xy_heap_pop(&sim_host(sim, unit)->pool, NULL);
+    if (op != NULL)
         begin(sim, unit, op);
     else
         go_idle(sim, unit);
 }
 
-void sim_task_gathered(xy_sim_t *sim)
+void sim_task_gathered(xy_event_t *event)
 {
+    xy_sim_t *sim = event->owner;
+    sim_call_t *call = (sim_call_t *)((char *)event - offsetof(sim_call_t, gathered));
     sim_host_t *host = &sim->hosts[0];
 
-    sim->arrivals = SIM_GATHERED;
+    call->arrivals = SIM_GATHERED;
+    for (sim_op_t *op = call->held; op != NULL; op = op->next)
+        pool_put(sim, host, op);
     for (size_t i = host->idle.count; i > 0 && host->pool.count > 0; i--) {
         int32_t unit = XY_VEC_AT(&host->idle, int32_t, i - 1);
 
@@ -170,9 +183,11 @@ void sim_task_gathered(xy_sim_t *sim)
     }
 }
 
-bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op)
+bool sim_task_continue(xy_sim_t *sim, int32_t unit, sim_op_t *op)
 {
-    if (op + 1 >= sim->op_count || !sim->ops[op + 1].is_chained)
+    const sim_call_t *call = op->call;
+
+    if (op + 1 >= call->ops + call->op_count || !op[1].is_chained)
         return false;
     sim_op_start(sim, unit, op + 1, 0);
     return true;
@@ -189,30 +204,29 @@ static int notifiers(const xy_sim_t *sim)
 }
 
 /* How long after the end of the work rank `r` gets to know of it. */
-static double notice_delay(const xy_sim_t *sim, int r, int cores)
+static double notice_delay(const xy_sim_t *sim, int ranks, int r, int cores)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
     int turn = r / XY_DIRECT_NOTICES / cores;
 
     if (sim->comm_count == 0)
-        return 2 * xy_split_height(sim->node.ranks, 2) * c->poll;
-    if (sim->node.ranks <= XY_DIRECT_NOTICES || cores == 1)
+        return 2 * xy_split_height(ranks, 2) * c->poll;
+    if (ranks <= XY_DIRECT_NOTICES || cores == 1)
         return (r + 1) * c->packet;
     return (turn + 1) * c->task +
            (turn * XY_DIRECT_NOTICES + r % XY_DIRECT_NOTICES + 1) * c->packet;
 }
 
-void sim_task_release(xy_sim_t *sim)
+void sim_task_release(xy_sim_t *sim, sim_call_t *call)
 {
-    const xy_sim_costs_t *c = &sim->node.costs;
     int cores = notifiers(sim);
 
-    for (int r = 0; r < sim->node.ranks; r++) {
-        sim_rank_t *rank = &sim->ranks[r];
+    for (int r = 0; r < call->ranks; r++) {
+        sim_part_t *part = &call->parts[r];
+        bool waits = sim->ranks[part->rank].phase == SIM_IN_WAIT;
 
-        rank->left--;
-        rank->released = sim->clock.now + notice_delay(sim, r, cores);
-        if (rank->phase == SIM_IN_WAIT)
-            sim_rank_finish(sim, r, rank->released + c->poll);
+        part->left--;
+        part->released = sim->clock->now + notice_delay(sim, call->ranks, r, cores);
+        sim->driver.over(sim, part, part->released + (waits ? sim->node.costs.poll : 0));
     }
 }

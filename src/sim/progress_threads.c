@@ -44,7 +44,7 @@ static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
     double round = round_cost(sim, u);
 
     if (round <= 0) {
-        u->turn_end = sim->clock.now;
+        u->turn_end = sim->clock->now;
         for (int i = 0; i < u->queue.listed * (XY_ORDER_PRIORITY_MAX + 2); i++) {
             if (sim->order_threads[u->queue.head].is_ready)
                 break;
@@ -52,8 +52,8 @@ static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
         }
         return false;
     }
-    if (u->queue.order->is_cyclic && sim->clock.now - u->turn_end > round)
-        u->turn_end += floor((sim->clock.now - u->turn_end) / round) * round;
+    if (u->queue.order->is_cyclic && sim->clock->now - u->turn_end > round)
+        u->turn_end += floor((sim->clock->now - u->turn_end) / round) * round;
     return true;
 }
 
@@ -64,7 +64,7 @@ void sim_turn_sync(xy_sim_t *sim, int32_t unit)
 
     if (is_busy(u) || u->is_asleep)
         return;
-    while (u->turn_end <= sim->clock.now) {
+    while (u->turn_end <= sim->clock->now) {
         int32_t thread = u->queue.head;
 
         if (thread < 0 || sim->order_threads[thread].is_ready)
@@ -87,7 +87,7 @@ static void plan_turn(xy_sim_t *sim, int32_t unit)
     if (is_busy(u))
         return;
     if (u->queue.head < 0 || u->is_asleep) {
-        u->turn_end = sim->clock.now + (u->polls > 0 ? 0 : sim->node.costs.wake);
+        u->turn_end = sim->clock->now + (u->polls > 0 ? 0 : sim->node.costs.wake);
         u->is_asleep = u->queue.head < 0;
         if (u->sibling >= 0)
             sim_compute_speed(sim, u->sibling);
@@ -96,7 +96,7 @@ static void plan_turn(xy_sim_t *sim, int32_t unit)
     for (t = u->queue.head; t >= 0 && !sim->order_threads[t].is_ready;
          t = sim->order_threads[t].next)
         when += u->queue.order->is_cyclic ? vain(sim, u, t) : 0;
-    xy_vclock_set(&sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock.now) : INFINITY);
+    xy_vclock_set(sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock->now) : INFINITY);
 }
 
 /* A rank that has its turn in Wait sees the end of its collective at once. */
@@ -104,8 +104,8 @@ static bool sees_its_end(const xy_sim_t *sim, int32_t thread)
 {
     const sim_unit_t *u = &sim->units[sim->threads[thread].unit];
 
-    return sim->ranks[thread].phase == SIM_IN_WAIT && sim->ranks[thread].left == 0 && !is_busy(u) &&
-           u->vain == thread && u->turn_end > sim->clock.now;
+    return sim->ranks[thread].phase == SIM_IN_WAIT && sim->ranks[thread].over != NULL &&
+           !is_busy(u) && u->vain == thread && u->turn_end > sim->clock->now;
 }
 
 /* The order must know; the unit was synced before the change. */
@@ -116,8 +116,8 @@ void sim_turn_changed(xy_sim_t *sim, int32_t thread)
     bool is_rank = thread < sim->node.ranks;
 
     if (is_rank && sees_its_end(sim, thread)) {
-        sim_rank_finish(sim, thread, sim->clock.now + sim->node.costs.poll);
-        sim->units[t->unit].turn_end = sim->clock.now + sim->node.costs.poll;
+        sim_rank_sees(sim, thread, sim->clock->now + sim->node.costs.poll);
+        sim->units[t->unit].turn_end = sim->clock->now + sim->node.costs.poll;
     }
     if (is_rank && sim->ranks[thread].phase != SIM_IN_WAIT) {
         o->has_collective = o->is_ready = false;
@@ -125,7 +125,7 @@ void sim_turn_changed(xy_sim_t *sim, int32_t thread)
             xy_order_remove(&sim->units[t->unit].queue, thread);
     } else {
         o->has_collective = is_rank || t->left > 0;
-        o->is_ready = t->count > 0 || (is_rank && sim->ranks[thread].left == 0);
+        o->is_ready = t->count > 0 || (is_rank && sim->ranks[thread].over != NULL);
         xy_order_update(&sim->units[t->unit].queue, thread);
     }
     plan_turn(sim, t->unit);
@@ -139,7 +139,7 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
 
     sim_turn_sync(sim, unit);
     thread = u->queue.head;
-    if (is_busy(u) || thread < 0 || u->turn_end > sim->clock.now ||
+    if (is_busy(u) || thread < 0 || u->turn_end > sim->clock->now ||
         !sim->order_threads[thread].is_ready) {
         plan_turn(sim, unit);
         return;
@@ -147,8 +147,8 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
     xy_order_pick(&u->queue);
     sim->result.turns++;
     if (sim->threads[thread].count == 0) { /* a rank whose collective is complete */
-        sim_rank_finish(sim, thread, sim->clock.now + swap + sim->node.costs.poll);
-        u->turn_end = sim->clock.now + swap + sim->node.costs.poll;
+        sim_rank_sees(sim, thread, sim->clock->now + swap + sim->node.costs.poll);
+        u->turn_end = sim->clock->now + swap + sim->node.costs.poll;
         sim_turn_changed(sim, thread);
         return;
     }
@@ -167,6 +167,31 @@ void sim_turn_next(xy_sim_t *sim, int32_t unit)
         return;
     }
     u->thread = u->vain = -1;
-    u->turn_end = sim->clock.now;
+    u->turn_end = sim->clock->now;
     sim_turn_changed(sim, thread);
+}
+
+/* Their supervisors look after them. */
+void sim_threads_begin(xy_sim_t *sim)
+{
+    int n = sim->node.ranks;
+
+    for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
+        sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
+        int32_t supervisor = 2 * n + sim->threads[n + r].unit;
+
+        if (sim->order->has_supervisor && u->supervisor < 0) {
+            u->supervisor = supervisor;
+            sim->order_threads[supervisor].is_supervisor = true;
+            xy_order_update(&u->queue, supervisor);
+        }
+        sim->order_threads[n + r].base = (int8_t)sim->node.priority;
+        u->idlers += sim->threads[n + r].left == 0;
+        u->is_asleep = false;
+        u->polls += sim->threads[n + r].remote > 0;
+        sim_turn_changed(sim, n + r);
+    }
+    for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
+        if (sim->units[i].is_comm)
+            sim_task_next(sim, i);
 }

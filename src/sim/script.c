@@ -146,7 +146,8 @@ static bool take(play_t *play, int32_t proc, const xy_script_op_t *op, bool *is_
         return *is_over_p;
     case XY_SCRIPT_COLLECTIVE:
         p->requests[op->request] = start_collective(play, proc, op);
-        break;
+        return p->requests[op->request] != NULL &&
+               xy_vjob_entered(play->job, proc, p->requests[op->request]);
     default:
         p->requests[op->request] = start_message(play, proc, op);
         break;

@@ -6,6 +6,7 @@
  *   share.h  a resource that many users share equally: memory
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
+ *   sim_forecast.h  the best placement, order and split of a collective on such a node
  *   job.h    another: an MPI job, whose processes a driver walks through or runs
  *   script.h a job whose processes are known beforehand
  *   sweep.h  many graphs: tables, curves and heat maps over ranks, sizes and progress modes
@@ -23,6 +24,7 @@
 #include "sim/node.h"
 #include "sim/script.h"
 #include "sim/share.h"
+#include "sim/sim_forecast.h"
 #include "sim/sweep.h"
 
 #endif

@@ -9,19 +9,21 @@
 static void begin_wait(xy_sim_t *sim, int32_t rank)
 {
     sim_rank_t *r = &sim->ranks[rank];
+    sim_part_t *part = &sim->call.parts[rank];
     int32_t unit = sim->threads[rank].unit;
 
     r->phase = SIM_IN_WAIT;
-    r->wait_since = sim->clock.now;
+    r->wait_since = sim->clock->now;
     sim->units[unit].is_held = false;
-    if (r->left == 0 && (!sim_is_tasks(sim) || sim_host(sim, unit)->pool.count == 0)) {
-        sim_rank_finish(sim, rank, fmax(sim->clock.now, r->released));
+    if (part->left == 0 && (!sim_is_tasks(sim) || sim_host(sim, unit)->pool.count == 0)) {
+        sim_rank_over(sim, part, fmax(sim->clock->now, part->released));
     } else if (sim_is_tasks(sim)) {
+        r->over = part->left == 0 ? part : NULL;
         sim_task_next(sim, unit);
         return;
     }
     if (!sim_is_tasks(sim)) {
-        sim->units[unit].turn_end = sim->clock.now;
+        sim->units[unit].turn_end = sim->clock->now;
         sim->units[unit].is_asleep = false;
         sim_turn_changed(sim, rank);
     }
@@ -38,9 +40,9 @@ static void begin_compute(xy_sim_t *sim, int32_t rank)
         return;
     }
     u->compute_left = sim->compute;
-    u->compute_since = u->op_start = sim->clock.now;
+    u->compute_since = u->op_start = sim->clock->now;
     u->compute_rate = 1;
-    xy_vclock_set(&sim->clock, &u->event, sim->clock.now + sim->compute);
+    xy_vclock_set(sim->clock, &u->event, sim->clock->now + sim->compute);
     sim_compute_speed(sim, sim->threads[rank].unit);
 }
 
@@ -48,12 +50,22 @@ void sim_rank_in_start(xy_sim_t *sim, int32_t rank)
 {
     sim_rank_t *r = &sim->ranks[rank];
     int32_t unit = sim->threads[rank].unit;
+    sim_op_t *op;
 
-    if (r->phase != SIM_IN_START || sim->units[unit].op >= 0)
+    if (r->phase != SIM_IN_START || sim->units[unit].op != NULL)
         return;
-    if (sim->threads[rank].count > 0 && sim->ops[sim->threads[rank].first].by == SIM_BY_START)
+    if ((op = sim_start_take(sim)) != NULL) {
+        sim_op_start(sim, unit, op, 0);
+        return;
+    }
+    if (sim->driver.started != NULL) {
+        r->phase = SIM_OUTSIDE;
+        sim->driver.started(sim, rank);
+        return;
+    }
+    if (sim->threads[rank].count > 0 && sim->threads[rank].first->by == SIM_BY_START)
         sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
-    else if (r->start_left == 0)
+    else if (sim->call.parts[rank].start_left == 0 || sim_shares_starts(&sim->call))
         begin_compute(sim, rank);
 }
 
@@ -65,15 +77,15 @@ void sim_rank_begin(xy_sim_t *sim, int32_t rank)
 
 /* Copies and reductions fight for the caches of the core with what its sibling computes; to hand a
  * message to the network, and to poll it, takes its pipeline only. */
-double sim_speed_beside(const xy_sim_t *sim, int32_t op)
+double sim_speed_beside(const xy_sim_t *sim, const sim_op_t *op)
 {
-    return sim->ops[op].message >= 0 ? sim->node.costs.smt_spin : sim->node.costs.smt_copy;
+    return op->message >= 0 ? sim->node.costs.smt_spin : sim->node.costs.smt_copy;
 }
 
 /* How fast a rank computes while its sibling does what it does. */
 static double speed_beside(const xy_sim_t *sim, const sim_unit_t *sibling)
 {
-    if (sibling->op >= 0)
+    if (sibling->op != NULL)
         return sim_speed_beside(sim, sibling->op);
     return sibling->is_asleep && sibling->polls == 0 ? 1 : sim->node.costs.smt_spin;
 }
@@ -93,10 +105,10 @@ void sim_compute_speed(xy_sim_t *sim, int32_t unit)
     if (u->compute_rate <= 0 || u->sibling < 0)
         return;
     rate = speed_beside(sim, &sim->units[u->sibling]);
-    u->compute_left -= (sim->clock.now - u->compute_since) * u->compute_rate;
-    u->compute_since = sim->clock.now;
+    u->compute_left -= (sim->clock->now - u->compute_since) * u->compute_rate;
+    u->compute_since = sim->clock->now;
     u->compute_rate = rate;
-    xy_vclock_set(&sim->clock, &u->event, sim->clock.now + fmax(0, u->compute_left) / rate);
+    xy_vclock_set(sim->clock, &u->event, sim->clock->now + fmax(0, u->compute_left) / rate);
 }
 
 void sim_rank_computed(xy_sim_t *sim, int32_t unit)
@@ -108,13 +120,15 @@ void sim_rank_computed(xy_sim_t *sim, int32_t unit)
     begin_wait(sim, u->rank);
 }
 
-void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when)
+void sim_rank_over(xy_sim_t *sim, const sim_part_t *part, double when)
 {
-    sim_rank_t *r = &sim->ranks[rank];
+    sim_rank_t *r = &sim->ranks[part->rank];
 
+    if (r->phase != SIM_IN_WAIT)
+        return;
     r->phase = SIM_DONE;
     r->finish = when;
     sim->result.end = fmax(sim->result.end, when);
     if (--sim->unfinished == 0)
-        xy_vclock_stop(&sim->clock);
+        xy_vclock_stop(sim->clock);
 }

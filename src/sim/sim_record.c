@@ -43,13 +43,18 @@ xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace)
     return st;
 }
 
-static void record_link(const xy_sim_t *sim, const sim_unit_t *unit, const xy_op_t *op,
-                        uint64_t start, uint64_t end)
+static const sim_unit_t *unit_of(const sim_call_t *call, int32_t rank)
 {
-    xy_trace_link_at(unit->row,
-                     xy_trace_row_number(sim->units[sim->threads[op->from.rank].unit].row), start,
-                     xy_trace_row_number(sim->units[sim->threads[op->to.rank].unit].row), end,
-                     op->bytes, XY_TRACE_NO_LABEL);
+    return &call->sim->units[sim_core_of(call, rank)];
+}
+
+static void record_link(const sim_unit_t *unit, const sim_op_t *of, uint64_t start, uint64_t end)
+{
+    const xy_op_t *op = of->op;
+
+    xy_trace_link_at(unit->row, xy_trace_row_number(unit_of(of->call, op->from.rank)->row), start,
+                     xy_trace_row_number(unit_of(of->call, op->to.rank)->row), end, op->bytes,
+                     XY_TRACE_NO_LABEL);
 }
 
 void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
@@ -59,25 +64,25 @@ void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
     if (sim->trace == NULL)
         return;
     start = nanoseconds(unit->op_start);
-    end = nanoseconds(sim->clock.now);
+    end = nanoseconds(sim->clock->now);
     xy_trace_state_at(unit->row, start, end, sim->kind_progress, op->op->actor, XY_TRACE_NO_LABEL);
     if (!op->is_remote && op->op->kind >= XY_OP_MOVE && op->op->from.rank != op->op->to.rank)
-        record_link(sim, unit, op->op, start, end);
+        record_link(unit, op, start, end);
 }
 
 void sim_record_message(xy_sim_t *sim, const sim_message_t *message)
 {
-    const xy_op_t *op = sim->ops[message->op].op;
+    const sim_op_t *op = message->op;
 
     if (sim->trace != NULL)
-        record_link(sim, &sim->units[sim->threads[op->from.rank].unit], op,
-                    nanoseconds(message->start), nanoseconds(sim->clock.now));
+        record_link(unit_of(op->call, op->op->from.rank), op, nanoseconds(message->start),
+                    nanoseconds(sim->clock->now));
 }
 
 void sim_record_compute(xy_sim_t *sim, const sim_unit_t *unit, double start)
 {
-    xy_trace_state_at(unit->row, nanoseconds(start), nanoseconds(sim->clock.now), sim->kind_compute,
-                      unit->rank, XY_TRACE_NO_LABEL);
+    xy_trace_state_at(unit->row, nanoseconds(start), nanoseconds(sim->clock->now),
+                      sim->kind_compute, unit->rank, XY_TRACE_NO_LABEL);
 }
 
 /* Communication cores poll all the time, unless their threads are woken by semaphores. */

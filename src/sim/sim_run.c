@@ -4,38 +4,12 @@
 
 enum { PIECES_MAX = 1 << 17 };
 
-/* All progress threads have a collective from the first moment; their supervisors look after them.
- */
-static void begin_threads(xy_sim_t *sim)
-{
-    int n = sim->node.ranks;
-
-    for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
-        sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
-        int32_t supervisor = 2 * n + sim->threads[n + r].unit;
-
-        if (sim->order->has_supervisor && u->supervisor < 0) {
-            u->supervisor = supervisor;
-            sim->order_threads[supervisor].is_supervisor = true;
-            xy_order_update(&u->queue, supervisor);
-        }
-        sim->order_threads[n + r].base = (int8_t)sim->node.priority;
-        u->idlers += sim->threads[n + r].left == 0;
-        u->is_asleep = false;
-        u->polls += sim->threads[n + r].remote > 0;
-        sim_turn_changed(sim, n + r);
-    }
-    for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
-        if (sim->units[i].is_comm)
-            sim_task_next(sim, i);
-}
-
 static void begin_ops(xy_sim_t *sim)
 {
-    sim_level_over(sim);
-    for (int32_t id = 0; id < sim->op_count; id++)
-        if (xy_graph_predecessors(sim->graph, id) == 0)
-            sim_op_ready(sim, id);
+    sim_level_over(&sim->call);
+    for (int32_t id = 0; id < sim->call.op_count; id++)
+        if (xy_graph_predecessors(sim->call.graph, id) == 0)
+            sim_op_ready(sim, &sim->call.ops[id]);
     sim_instants_over(sim);
 }
 
@@ -45,29 +19,35 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     xy_status_t st;
 
     sim_reset(sim);
-    st = sim_assign(sim, graph);
+    sim->call = (sim_call_t){.graph = graph, .ranks = sim->node.ranks, .split = sim->node.split};
+    st = sim_call_init(sim, &sim->call);
+    sim->result.split = sim->call.split;
     if (st == XY_OK)
         st = sim_record_begin(sim, trace);
     if (st != XY_OK)
         return st;
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_begin(sim, r);
-    begin_threads(sim);
+    for (int r = 0; r < sim->node.ranks && sim->node.progress == XY_SIM_THREADS; r++) {
+        sim->threads[sim->node.ranks + r].left = sim->call.parts[r].engine;
+        sim->threads[sim->node.ranks + r].remote = sim->call.parts[r].remote;
+    }
+    sim_threads_begin(sim);
     begin_ops(sim);
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_in_start(sim, r);
-    if (xy_vclock_run(&sim->clock) != XY_OK)
+    if (xy_vclock_run(sim->clock) != XY_OK)
         return xy_fail_memory("simulating");
     if (sim_network_gave_up(sim))
         return xy_fail(XY_ELIMIT,
                        "%d messages between nodes share links: simulating them takes too long; "
                        "simulate fewer ranks, or an algorithm with fewer messages",
-                       sim->network.message_count);
+                       sim->call.message_count);
     if (sim->unfinished > 0)
         return xy_fail(XY_EINVAL,
                        "the simulated collective stopped at %g s with %d ranks in Wait: "
                        "this is a defect of the simulation",
-                       sim->clock.now, sim->unfinished);
+                       sim->clock->now, sim->unfinished);
     sim_record_end(sim);
     return XY_OK;
 }
@@ -106,7 +86,7 @@ static xy_status_t run_cut(xy_sim_t *sim, const xy_graph_t *graph, double comput
         for (int r = 0; finish != NULL && r < sim->node.ranks; r++)
             finish[r] = sim->ranks[r].finish;
     }
-    sim_assign_cleanup(sim);
+    sim_call_cleanup(&sim->call);
     xy_graph_destroy(cut);
     return st;
 }

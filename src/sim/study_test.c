@@ -89,15 +89,15 @@ static void check_never_slower(const xy_vec_t *points)
         const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, i);
         double tasks = p[2].times.t_ovrl, split = p[1].times.t_ovrl;
 
-        if (tasks > split * 1.0001)
+        if (tasks > split * 1.01)
             fail_msg("%s, %llu bytes, %d ranks: tasks %g, split-tree %g",
                      xy_coll_name(p->collective), (unsigned long long)p->size, p->ranks, tasks,
                      split);
     }
 }
 
-/* The engine that ships against the best split-tree: 1 KiB to 4 MiB on the three machines, 2 ranks
- * to all cores but one. XYLEM_SOAK: every size and number of ranks. */
+/* The engine that ships, at most 1 % slower than the best split-tree: 1 KiB to 4 MiB on the three
+ * machines, 2 ranks to all cores but one. XYLEM_SOAK: every size and number of ranks. */
 static void test_never_slower(void **state)
 {
     static const struct {

@@ -44,11 +44,14 @@ static bool has_nodes(const xy_sim_node_t *node)
     return node->machine != NULL && xy_machine_count(node->machine, XY_OBJ_NODE) > 1;
 }
 
-/* Trees and chains are what overlap is studied with; the chooser knows nothing of it. */
+/* Trees and chains are what split-tree is studied with. Progress threads run what the chooser finds
+ * cheapest, as in the library. */
 static const char *usual_algorithm(const xy_sim_node_t *node, xy_collective_t collective)
 {
     if (is_own(node) && !has_nodes(node))
         return xy_coll_direct(collective)->name;
+    if (node->progress == XY_SIM_THREADS && node->split == 0 && !has_nodes(node))
+        return NULL;
     switch (collective) {
     case XY_COLL_BCAST:
     case XY_COLL_REDUCE:

@@ -23,9 +23,11 @@ refused "is not between 64" --stack-size 1 -n 2
 refused "'=3' is not the name of a variable" -x =3 -n 2
 refused "is not the name of a variable" -env A=B 3 -n 2
 refused "--usize 2: the job has 4 ranks" --usize 2 -n 4
-refused "option --split has no effect with --virtual" --split 2 --virtual 2x4 -n 2
+refused "option --algorithm has no effect with --virtual" --algorithm bcast=chain --virtual 2x4 -n 2
 refused "option --progress-order has no effect" --progress-order priority --virtual 2x4 -n 2
-XYLEM_SPLIT=2 refused "option --split, from the variable XYLEM_SPLIT, has no effect with --virtual" --virtual 2x4 -n 2
+XYLEM_ALGORITHM=bcast=chain refused "option --algorithm, from the variable XYLEM_ALGORITHM, has no effect with --virtual" --virtual 2x4 -n 2
+refused "--progress-place smt: runs in virtual time have no model of sibling hardware threads" \
+    --progress threads --progress-place smt --virtual core:4 -n 2
 refused "option --trace before './private' applies to the whole job" -n 1 ./private : -n 1 --trace t.xyt
 refused "--nooversubscribe: 4 ranks on 1 core" --nooversubscribe --workers 1 -n 4
 XYLEM_TRACE_MESSAGES=none run 0 -n 2 ./private

@@ -4,16 +4,12 @@
  * order those of a core do, and how many levels of a tree the ranks do themselves.
  *
  * Where each rank has a core of its own, the collective is simulated on the cores of the job with
- * their NUMA nodes (sim/node.h), once for each collective, algorithm and size, in each usual place
- * and with each S; then the best place with the other orders. The curves that this gives
- * (xy_sim_split_t) tell the best choice for any computation: `adaptive` looks at the measured one,
- * the others assume a program that computes as long as it communicates, shared by the ranks. Where
+ * their NUMA nodes (sim/sim_forecast.h), once for each collective, algorithm and size. `adaptive`
+ * looks at the measured computation, the others assume a program that computes as long as it
+ * communicates, shared by the ranks. Where
  * ranks share cores, or counts are not known to all, or the graph is too large to be simulated in a
  * start call, chains get `odd-even`, others `numa`, or `bind` if too few cores communicate, the
  * order is `semaphore`, and S comes from the published model (nbc_split.c).
- *
- * Another order than `semaphore` must gain GAIN: below, the simulation knows too little about the
- * costs of a switch on this machine.
  */
 #include <math.h>
 #include <string.h>
@@ -28,24 +24,13 @@ enum {
     STEPS = 4       /* number of distinguished sizes between two powers of two */
 };
 
-enum { WAYS = 8 }; /* the usual places, and the other orders of one of them */
-
-#define GAIN 0.02
-
 typedef struct nbc_forecast {
     /* The key of the forecast. */
     xy_collective_t collective;
     const xy_coll_algorithm_t *algorithm;
-    const xy_threads_t *place; /* asked for; NULL: any of the usual ones */
-    const xy_order_t *order;   /* asked for; NULL: any without priorities */
-    bool is_threads;
     mpi_progress_t progress;
-    int step; /* of the size */
-    /* The forecast; no ways: none. */
-    int ways;
-    const xy_threads_t *places[WAYS];
-    const xy_order_t *orders[WAYS];
-    xy_sim_split_t times[WAYS];
+    int step;             /* of the size */
+    xy_sim_forecast_t of; /* its places and orders belong to the key */
     struct nbc_forecast *next;
 } nbc_forecast_t;
 
@@ -103,20 +88,10 @@ static int list_comm(int *comm)
 /* The usual costs, scaled to what messages cost here. */
 static void set_costs(xy_sim_costs_t *costs)
 {
-    double copy, alpha;
+    double sum = nbc_link.beta + nbc_link.gamma;
 
-    xy_sim_costs_default(costs);
-    copy = nbc_link.beta > 0 ? 1 / (nbc_link.beta * costs->copy) : 1;
-    alpha = nbc_link.alpha > 0 ? nbc_link.alpha / costs->alpha : 1;
-    costs->reduce = nbc_link.beta + nbc_link.gamma > 0 ? 1 / (nbc_link.beta + nbc_link.gamma)
-                                                       : costs->reduce * copy;
-    costs->copy *= copy;
-    costs->numa *= copy;
-    costs->link *= copy;
-    costs->alpha *= alpha;
-    costs->swap *= alpha;
-    costs->poll *= alpha;
-    costs->task *= alpha;
+    xy_sim_costs_scaled(costs, nbc_link.alpha, nbc_link.beta > 0 ? 1 / nbc_link.beta : 0,
+                        sum > 0 ? 1 / sum : 0, 0);
 }
 
 static xy_status_t make_machine(xy_machine_t **machine_p)
@@ -129,107 +104,10 @@ static xy_status_t make_machine(xy_machine_t **machine_p)
     return xy_machine_synthetic(text, machine_p);
 }
 
-/* ---- The best of what was simulated ---- */
-
 /* The S that is asked for; negative: the best. */
 static int split_of(const nbc_shape_t *shape)
 {
     return shape->is_split ? shape->split : 0;
-}
-
-/* The one of least T_ovrl beside `compute`, with S `fixed`, or the best one if that is negative. */
-static int best_way(const nbc_forecast_t *f, double compute, int fixed, int *levels)
-{
-    double least = INFINITY;
-    int best = 0;
-
-    for (int i = 0; i < f->ways; i++) {
-        const xy_sim_split_t *t = &f->times[i];
-        int s = fixed < 0 ? xy_sim_split_best(t, compute) : fixed < t->height ? fixed : t->height;
-        double time = xy_sim_split_overlapped(t, s, compute);
-        bool is_usual = f->order != NULL || f->orders[i] == usual_order();
-
-        if (time < least * (1 - (is_usual ? 1e-9 : GAIN))) {
-            least = time;
-            best = i;
-            if (levels != NULL)
-                *levels = s;
-        }
-    }
-    return best;
-}
-
-/* ---- Simulating ---- */
-
-/* The computation of the ranks beside the collective: as long as they need for it without any help,
- * the work of the communication cores included. */
-static xy_status_t expect(xy_sim_node_t node, const xy_graph_t *graph, double *compute_p)
-{
-    xy_sim_result_t result;
-    xy_sim_t *sim;
-    xy_status_t st;
-
-    node.progress = XY_SIM_NONE;
-    st = xy_sim_create(&node, &sim);
-    if (st != XY_OK)
-        return st;
-    st = xy_sim_run(sim, graph, 0, NULL, NULL, &result);
-    xy_sim_destroy(sim);
-    *compute_p = result.end * (node.ranks + node.comm_cores) / node.ranks;
-    return st;
-}
-
-/* Simulate one placement and order of progress threads and add the result to the forecast. */
-static xy_status_t add_way(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
-                           const xy_threads_t *place, const xy_order_t *order, double compute)
-{
-    xy_sim_t *sim;
-    xy_status_t st;
-
-    if (f->ways == WAYS)
-        return XY_OK;
-    node->threads = place->name;
-    node->order = order->name;
-    st = xy_sim_create(node, &sim);
-    if (st != XY_OK)
-        return st;
-    st = xy_sim_split_times(sim, graph, compute, &f->times[f->ways]);
-    xy_sim_destroy(sim);
-    f->places[f->ways] = place;
-    f->orders[f->ways] = order;
-    f->ways += st == XY_OK;
-    return st;
-}
-
-/* The best of the ways so far with the orders that are left, if the order is open. */
-static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
-                              double compute, int split)
-{
-    const xy_threads_t *place = f->places[best_way(f, compute, split, NULL)];
-    xy_status_t st = XY_OK;
-
-    for (int i = 0; f->order == NULL && xy_order_all[i] != NULL && st == XY_OK; i++)
-        if (!xy_order_all[i]->has_priorities && xy_order_all[i] != usual_order())
-            st = add_way(f, node, graph, place, xy_order_all[i], compute);
-    return st;
-}
-
-/* Simulate all placements and orders that the settings leave open. */
-static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node,
-                            int split)
-{
-    const xy_order_t *order = f->order != NULL ? f->order : usual_order();
-    double compute = 0;
-    xy_status_t st = expect(*node, graph, &compute);
-
-    if (st == XY_OK && !f->is_threads)
-        return add_way(f, node, graph, xy_threads_all[0], order, compute);
-    if (st == XY_OK && f->place != NULL)
-        st = add_way(f, node, graph, f->place, order, compute);
-    for (int i = 0; f->place == NULL && xy_threads_all[i] != NULL && st == XY_OK; i++)
-        if (xy_threads_all[i]->is_usual)
-            st = add_way(f, node, graph, xy_threads_all[i], order, compute);
-    return st == XY_OK ? add_orders(f, node, graph, compute, split) : st;
 }
 
 /* Nothing is known where this fails: errors are not the program's. */
@@ -239,13 +117,13 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
     xy_sim_node_t node = {.ranks = call->comm->coll->size,
                           .core_list = cores,
                           .comm_list = comm,
-                          .progress = f->is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
+                          .progress = f->of.is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
                           .order = usual_order()->name,
                           .priority = mpi_settings_of(call->comm)->priority};
     xy_machine_t *machine = NULL;
     xy_graph_t *graph = NULL;
 
-    if (!list_cores(call->comm->coll, cores) || (f->place != NULL && !f->place->is_usual))
+    if (!list_cores(call->comm->coll, cores) || (f->of.place != NULL && !f->of.place->is_usual))
         return;
     node.comm_cores = f->progress == XMPI_PROGRESS_NONE ? 0 : list_comm(comm);
     set_costs(&node.costs);
@@ -253,8 +131,8 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
         return;
     if (xy_graph_ops(graph) <= OPS_MAX && make_machine(&machine) == XY_OK) {
         node.machine = machine;
-        if (simulate(f, graph, &node, split_of(shape)) != XY_OK)
-            f->ways = 0;
+        if (xy_sim_forecast(&f->of, &node, graph, split_of(shape)) != XY_OK)
+            f->of.ways = 0;
     }
     xy_machine_destroy(machine);
     xy_graph_destroy(graph);
@@ -272,8 +150,9 @@ static int step_of(const nbc_shape_t *shape)
 static bool is_about(const nbc_forecast_t *f, const nbc_forecast_t *key)
 {
     return f->collective == key->collective && f->algorithm == key->algorithm &&
-           f->place == key->place && f->order == key->order && f->is_threads == key->is_threads &&
-           f->progress == key->progress && f->step == key->step;
+           f->of.place == key->of.place && f->of.order == key->of.order &&
+           f->of.is_threads == key->of.is_threads && f->progress == key->progress &&
+           f->step == key->step;
 }
 
 /* NULL: none can be had. */
@@ -283,9 +162,9 @@ static const nbc_forecast_t *forecast(const coll_call_t *call, const nbc_shape_t
     nbc_comm_t *nbc = nbc_of(call->comm->coll);
     nbc_forecast_t key = {.collective = shape->collective,
                           .algorithm = shape->algorithm,
-                          .place = shape->is_threads ? way->place : NULL,
-                          .order = shape->is_threads ? way->order : NULL,
-                          .is_threads = shape->is_threads,
+                          .of = {.place = shape->is_threads ? way->place : NULL,
+                                 .order = shape->is_threads ? way->order : NULL,
+                                 .is_threads = shape->is_threads},
                           .progress = mpi_settings_of(call->comm)->progress,
                           .step = step_of(shape)};
     nbc_forecast_t *f = nbc->forecasts;
@@ -302,7 +181,7 @@ static const nbc_forecast_t *forecast(const coll_call_t *call, const nbc_shape_t
         nbc->forecasts = f;
         nbc->forecast_count++;
     }
-    return f != NULL && f->ways > 0 ? f : NULL;
+    return f != NULL && f->of.ways > 0 ? f : NULL;
 }
 
 void nbc_model_forget(nbc_comm_t *nbc)
@@ -350,14 +229,14 @@ static void choose_by_rule(const coll_call_t *call, nbc_shape_t *shape, nbc_way_
 
 static void choose_best(const nbc_forecast_t *f, double compute, nbc_shape_t *shape, nbc_way_t *way)
 {
-    int levels = 0, best = best_way(f, compute, split_of(shape), &levels);
+    int levels = 0, best = xy_sim_forecast_best(&f->of, compute, split_of(shape), &levels);
 
     if (shape->is_split)
         shape->split = levels;
     if (way->place == NULL)
-        way->place = f->places[best];
+        way->place = f->of.places[best];
     if (way->order == NULL)
-        way->order = f->orders[best];
+        way->order = f->of.orders[best];
 }
 
 void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
@@ -380,7 +259,7 @@ void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *wa
         f = forecast(call, shape, way);
     if (f != NULL)
         choose_best(
-            f, s->split == XMPI_SPLIT_ADAPTIVE && measured > 0 ? measured : f->times[0].compute,
+            f, s->split == XMPI_SPLIT_ADAPTIVE && measured > 0 ? measured : f->of.times[0].compute,
             shape, way);
     else
         choose_by_rule(call, shape, way);

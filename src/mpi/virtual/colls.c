@@ -222,6 +222,8 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     part->request = xy_vjob_collective(virtual.job, self->world, comm, &c, NULL);
     if (part->request == NULL)
         virtual_fail();
+    if (call->how == COLL_NONBLOCKING && !xy_vjob_entered(virtual.job, self->world, part->request))
+        virtual_give_way(self);
     virtual_leave(self);
     return false;
 }

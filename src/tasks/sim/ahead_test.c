@@ -15,7 +15,7 @@
 #include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device.h"
-#include "tasks/sim/sim_internal.h"
+#include "tasks/sim/task_sim_internal.h"
 
 enum { BLOCKS = 16, ROUNDS = 12, BYTES = 4096, CELLS = BYTES / 8 };
 
