@@ -138,13 +138,13 @@ void sim_call_arrive(sim_call_t *call, int32_t rank, bool is_in_start)
     if (is_in_start)
         r->phase = SIM_IN_START;
     thread_more(sim, part);
-    if (part->left == 0)
-        sim->driver.over(sim, part, sim->clock->now);
     for (int32_t i = call->waiting_first[rank]; i < call->waiting_first[rank + 1]; i++)
         if (--call->waiting[i]->before == 0 &&
             xy_vec_append(&call->fresh, &call->waiting[i]) != XY_OK)
             xy_vclock_out_of_memory(sim->clock);
     xy_vclock_set_last(sim->clock, &call->arrived);
+    if (part->left == 0) /* the end of the last part frees the call, after its arrivals */
+        sim->driver.over(sim, part, sim->clock->now);
 }
 
 void sim_rank_wait(xy_sim_t *sim, int32_t rank)
@@ -163,6 +163,13 @@ void sim_rank_wait(xy_sim_t *sim, int32_t rank)
         u->is_asleep = false;
         sim_turn_changed(sim, rank);
     }
+}
+
+void sim_rank_poll(xy_sim_t *sim, int32_t rank)
+{
+    sim_rank_wait(sim, rank);
+    if (!sim_is_tasks(sim) && sim->ranks[rank].phase == SIM_IN_WAIT)
+        sim_turn_now(sim, sim->core_of[rank]);
 }
 
 bool sim_rank_is_busy(const xy_sim_t *sim, int32_t rank)

@@ -154,6 +154,8 @@ static xy_status_t make_way(xy_vjob_t *job, const xy_vcomm_t *comm, job_sim_way_
         if (job->procs[i].state == JOB_WAITING)
             xy_vclock_set(&job->clock, &job->procs[i].event,
                           fmax(job->procs[i].now, job->clock.now));
+        else if (job->procs[i].state == JOB_PROBING)
+            sim_rank_wait(way->sim, i);
     return st;
 }
 
@@ -387,7 +389,8 @@ static void start_over(xy_sim_t *sim, int32_t rank)
 void job_sim_wait(xy_vjob_t *job, job_proc_t *p)
 {
     for (job_sim_way_t *way = job->sims; way != NULL; way = way->next)
-        if (p->number < way->sim->node.ranks && p->state == JOB_WAITING)
+        if (p->number < way->sim->node.ranks &&
+            (p->state == JOB_WAITING || p->state == JOB_PROBING))
             sim_rank_wait(way->sim, p->number);
 }
 
@@ -409,7 +412,7 @@ bool job_sim_help(xy_vjob_t *job, job_proc_t *p)
 {
     for (job_sim_way_t *way = job->sims; way != NULL; way = way->next)
         if (p->number < way->sim->node.ranks)
-            sim_rank_wait(way->sim, p->number);
+            sim_rank_poll(way->sim, p->number);
     return !job_sim_leave(job, p);
 }
 
@@ -424,6 +427,8 @@ static void core_is_free(xy_sim_t *sim, int32_t rank)
     p->is_leaving = false;
     if (p->state == JOB_WAITING)
         job_wait_leave(job, p);
+    else if (p->state == JOB_PROBING)
+        job_probe_arrived(job, p);
     else if (job_sim_leave(job, p))
         job_test_helped(job, p);
 }

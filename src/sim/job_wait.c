@@ -149,7 +149,7 @@ void job_probe_arrived(xy_vjob_t *job, job_proc_t *p)
 {
     const xy_match_entry_t *found = xy_match_find(&p->match, &p->call.envelope);
 
-    if (found == NULL)
+    if (found == NULL || !job_sim_leave(job, p))
         return;
     job_node_set(job, &p->call.node, ((const xy_vmsg_t *)found)->node);
     probe_now(p);
@@ -209,6 +209,7 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
         p->wait_since = p->now;
         while (p->first != NULL && p->state == JOB_PROBING)
             job_work_take(job, p);
+        job_sim_wait(job, p);
         return false;
     }
     if (!job_sim_help(job, p))
@@ -218,8 +219,10 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
 
 void job_test_helped(xy_vjob_t *job, job_proc_t *p)
 {
+    const job_call_t *c = &p->call;
+
     job_proc_busy(job, p, job->clock.now);
-    p->flag = are_over(p, p->call.requests, p->call.count, p->call.how);
+    p->flag = c->is_probe ? probe_now(p) : are_over(p, c->requests, c->count, c->how);
     if (p->flag)
         job_proc_resume(job, p, p->now);
     else

@@ -157,6 +157,28 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
     sim_op_start(sim, unit, sim_thread_take(sim, thread), swap);
 }
 
+void sim_turn_now(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    bool is_any = false;
+
+    if (is_busy(u))
+        return;
+    sim_turn_sync(sim, unit);
+    for (int32_t t = u->queue.head; t >= 0; t = sim->order_threads[t].next)
+        is_any |= sim->order_threads[t].is_ready;
+    if (!is_any)
+        return;
+    for (int i = 0; i < u->queue.listed * (XY_ORDER_PRIORITY_MAX + 2); i++) {
+        if (sim->order_threads[u->queue.head].is_ready)
+            break;
+        xy_order_pick(&u->queue);
+    }
+    u->turn_end = sim->clock->now;
+    u->is_asleep = false;
+    sim_turn_due(sim, unit);
+}
+
 void sim_turn_next(xy_sim_t *sim, int32_t unit)
 {
     sim_unit_t *u = &sim->units[unit];

@@ -255,6 +255,7 @@ double sim_speed_beside(const xy_sim_t *sim, const sim_op_t *op);
 void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
 void sim_turn_changed(xy_sim_t *sim, int32_t thread);
 void sim_turn_due(xy_sim_t *sim, int32_t unit);
+void sim_turn_now(xy_sim_t *sim, int32_t unit);  /* of the first thread that is ready */
 void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn has ended */
 /* All progress threads look for work, with the collectives that they have. */
 void sim_threads_begin(xy_sim_t *sim);
@@ -275,6 +276,8 @@ void sim_call_end(sim_call_t *call); /* after the end of all parts */
 /* The rank of the graph has come. `is_in_start`: it stays until driver.started. */
 void sim_call_arrive(sim_call_t *call, int32_t rank, bool is_in_start);
 void sim_rank_wait(xy_sim_t *sim, int32_t rank);
+/* The same for a test, which leaves at once: a progress thread gets a turn. */
+void sim_rank_poll(xy_sim_t *sim, int32_t rank);
 /* It is in Wait, and its core does an operation: it cannot leave. */
 bool sim_rank_is_busy(const xy_sim_t *sim, int32_t rank);
 void sim_rank_leave(xy_sim_t *sim, int32_t rank);

@@ -213,7 +213,7 @@ static xy_status_t choose_policy(stencil_real_t *r, stencil_choice_t *choice)
         atomic_store(&r->chooser.worth, worth);
     if (st == XY_OK)
         st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy,
-                      &r->chooser.enough, platform, &result);
+                      is_gpus ? &r->chooser.enough : NULL, platform, &result);
     else
         xy_task_platform_destroy(platform);
     xy_graph_destroy(shorter_run);
