@@ -4,8 +4,9 @@
 # makes the static library xy_NAME and one ctest entry NAME.foo for each unit test. Components include
 # each other as "component/component.h".
 
-# These judge how good answers are, for a long time; what computes them is run by other tests too.
-set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality tasks.quality)
+# Not under AddressSanitizer: tests of how good answers are, which compute for long what other tests compute too, and one
+# with blocks in blocks, as only an allocator may have.
+set(XYLEM_TESTS_OF_DEV coll.choose mpi.allocations sim.study stencil.cliffs stencil.quality tasks.quality)
 
 # make soak runs the longest of them.
 set(XYLEM_LONG_TESTS sim.study stencil.cliffs stencil.quality)
@@ -67,7 +68,7 @@ function(xy_component name)
     foreach(source ${R_TESTS})
       get_filename_component(stem ${source} NAME)
       string(REGEX REPLACE "_test\\.c$" "" stem ${stem})
-      if((XYLEM_SANITIZE AND "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_ANSWERS) OR
+      if((XYLEM_SANITIZE AND "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_DEV) OR
          (XYLEM_SANITIZE MATCHES "thread" AND "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_ONE_THREAD))
         continue()
       endif()
@@ -85,7 +86,7 @@ function(xy_component name)
       xy_number(number ${name}.${stem})
       math(EXPR number "${number} % 40")
       set(labels unit)
-      if(NOT "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_ANSWERS)
+      if(NOT "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_DEV)
         list(APPEND labels also_asan)
         set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${XYLEM_BUILD_UNIT_TESTS}>>)
       endif()
