@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of the C library that call functions of the program, or set a pointer of it. They are
- * read as C, so that the slice goes through them and follows their results.
+ * Functions of the C library that call functions of the program, set pointers of it, or keep state.
+ * They are read as C, so that the slice goes through them and follows their results.
  */
 #include "program/scan_internal.h"
 
@@ -58,6 +58,45 @@ static const char text[] =
     "    *block = malloc(size);\n"
     "    return 0;\n"
     "}\n"
+    "unsigned long strcspn(const char *text, const char *letters)\n"
+    "{\n"
+    "    unsigned long n = 0;\n"
+    "    for (; text[n] != 0; n++)\n"
+    "        for (const char *l = letters; *l != 0; l++)\n"
+    "            if (text[n] == *l)\n"
+    "                return n;\n"
+    "    return n;\n"
+    "}\n"
+    "unsigned long strspn(const char *text, const char *letters)\n"
+    "{\n"
+    "    unsigned long n = 0;\n"
+    "    for (; text[n] != 0; n++) {\n"
+    "        int is_found = 0;\n"
+    "        for (const char *l = letters; *l != 0; l++)\n"
+    "            is_found |= text[n] == *l;\n"
+    "        if (!is_found)\n"
+    "            return n;\n"
+    "    }\n"
+    "    return n;\n"
+    "}\n"
+    "char *strtok_r(char *text, const char *separators, char **rest)\n"
+    "{\n"
+    "    char *word = text != (char *)0 ? text : *rest;\n"
+    "    word += strspn(word, separators);\n"
+    "    *rest = word + strcspn(word, separators);\n"
+    "    if (*word == 0)\n"
+    "        return (char *)0;\n"
+    "    if (**rest != 0) {\n"
+    "        **rest = 0;\n"
+    "        *rest += 1;\n"
+    "    }\n"
+    "    return word;\n"
+    "}\n"
+    "char *strtok(char *text, const char *separators)\n"
+    "{\n"
+    "    static char *rest;\n"
+    "    return strtok_r(text, separators, &rest);\n"
+    "}\n"
     "double MPI_Wtime(void);\n"
     "struct timeval { long tv_sec, tv_usec; };\n"
     "int gettimeofday(struct timeval *now, void *zone)\n"
@@ -86,8 +125,10 @@ static bool is_missing(const xy_scan_t *scan, const char *key)
 
 void scan_read_library(xy_scan_t *scan)
 {
-    static const char *const keys[] = {"c:@F@qsort", "c:@F@bsearch", "c:@F@posix_memalign",
-                                       "c:@F@gettimeofday", "c:@F@clock_gettime"};
+    static const char *const keys[] = {
+        "c:@F@qsort",        "c:@F@bsearch",       "c:@F@posix_memalign",
+        "c:@F@gettimeofday", "c:@F@clock_gettime", "c:@F@strtok",
+        "c:@F@strtok_r",     "c:@F@strspn",        "c:@F@strcspn"};
     bool is_needed = false;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

@@ -65,7 +65,7 @@ WAYS = {
         'char t[] = "12 0x20 7"; char *e; n[0] = (int)strtol(t, &e, 10); n[1] = (int)strtol(e, &e, 0); n[2] = '
         "(int)strtoul(e, NULL, 10);"),
     "strtok": (
-        "asked",
+        "predicted",
         "",
         'char t[] = "11,22;33"; int i = 0; for (char *w = strtok(t, ",;"); w; w = strtok(NULL, ",;")) n[i++] '
         "= atoi(w);"),
@@ -207,7 +207,7 @@ WAYS = {
         "for (int i = 0; i < 6; i++) switch (i) { case 0: case 1: n[i] = 11; break; case 2: { n[i] = 22; } "
         "default: if (i > 3) continue; n[i] += 1; }"),
     "parts_of_text": (
-        "asked",
+        "predicted",
         "",
         "const char *s = \"a=12;b=45\"; const char *p = strchr(s, 'b'); n[0] = atoi(p + 2); n[1] = (int)(p - "
         's); n[2] = (int)strcspn(s, ";"); n[3] = (int)strspn(s, "a=1"); n[4] = strncmp(s, "a=13", 3) == 0 ? '
