@@ -118,9 +118,12 @@ static void test_grids_are_the_best(void **state)
         for (int r = 0; r < ranks; r++)
             speeds[r] = 1;
         assert_true(dense_plan_grid(&p, &rows, &columns, rects));
-        for (int r = 1; r <= ranks; r++)
+        for (int r = 1; r <= ranks; r++) {
+            int others = ranks / r;
+
             if (ranks % r == 0)
-                least = fmin(least, ceil(960.0 / r) * ceil(960.0 / (ranks / r)));
+                least = fmin(least, ceil(960.0 / r) * ceil(960.0 / others));
+        }
         for (int r = 0; r < ranks; r++)
             assert_true((double)rects[r].rows * rects[r].columns <= least);
     }
