@@ -60,6 +60,7 @@ static void ring(int n)
 }
 static void set_by_pointer(int *to, int value) { *to = value % 1000; }
 static int count_calls(int by) { static int state = 7; state = (state * 5 + by) % 997; return state; }
+static int count_own(int by) { static int state = 7; state = (state * 5 + by) % 997; return state; }
 static void write_text(char *to, int value) { sprintf(to, "value %d of %s", value, value % 2 ? "odd" : "even ones"); }
 static int same(int v) { return v; }
 static int twice(int v) { return 2 * v % 1000; }
@@ -155,7 +156,7 @@ class Generator:
                            f"{to} = {f} != NULL ? {f}->a % 7 : 8;"))
 
     def set_called(self, to, value):
-        self.add(self.pick(f"set_by_pointer(&{to}, {value});", f"{to} = count_calls({value});",
+        self.add(self.pick(f"set_by_pointer(&{to}, {value});", f"{to} = {'count_calls' if to in self.uniform else 'count_own'}({value});",
                            f"{to} = functions[LENGTH({value}) % 2]({value});"))
 
     def set_switch(self, to, value):
