@@ -378,7 +378,9 @@ static void start_over(xy_sim_t *sim, int32_t rank)
     xy_vjob_t *job = sim->driver.owner;
     job_proc_t *p = &job->procs[rank];
 
-    if (p->state == JOB_WAITING && p->now <= job->clock.now)
+    if (p->state == JOB_WAITING && p->now > job->clock.now)
+        xy_vclock_set(&job->clock, &p->event, p->now); /* it waits from then on */
+    else if (p->state == JOB_WAITING)
         sim_rank_wait(sim, rank);
     if (p->state != JOB_ENTERING)
         return;
