@@ -5,17 +5,12 @@
 
 enum { SMALL_ARRAY = 16 }; /* floating-point numbers that may steer: box[3], limits[2] */
 
-/* A struct that objects of a class are, or contain. */
-typedef struct record_in_node {
-    const scan_record_t *record;
-    struct record_in_node *next;
-} record_in_node_t;
-
-/* A type of numbers that a cast makes of objects of a class. */
-typedef struct type_in_node {
+/* How the program looks at objects of a class: as a struct, or by a cast as numbers of a type. */
+typedef struct view {
+    const scan_record_t *record; /* NULL: numbers */
     int key;
-    struct type_in_node *next;
-} type_in_node_t;
+    struct view *next;
+} view_t;
 
 typedef struct scan_place_in_node {
     int key, id;
@@ -29,8 +24,7 @@ struct scan_node {
     bool is_large;
     bool is_anything; /* a pointer made of a number may point there */
     location_t *locations;
-    record_in_node_t *records;
-    type_in_node_t *casts;
+    view_t *views;
 };
 
 static bool is_pointer(const scan_type_t *t)
@@ -60,23 +54,6 @@ static const scan_record_t *base_record(const scan_type_t *t)
     return t != NULL && t->kind == SCAN_STRUCT ? t->record : NULL;
 }
 
-/* Note that objects of the class are of this type: bytes of them are members. */
-static void note_record(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type)
-{
-    const scan_record_t *record = base_record(type);
-    record_in_node_t *new;
-
-    n = root(n);
-    for (const record_in_node_t *r = n->records; r != NULL; r = r->next)
-        if (r->record == record)
-            return;
-    if (record == NULL)
-        return;
-    new = scan_alloc(scan, sizeof(*new));
-    *new = (record_in_node_t){.record = record, .next = n->records};
-    n->records = new;
-}
-
 static int type_key(const scan_type_t *t)
 {
     while (t->kind == SCAN_ARRAY)
@@ -84,18 +61,28 @@ static int type_key(const scan_type_t *t)
     return (int)t->kind * 64 + (t->kind == SCAN_HANDLE ? t->handle[4] - 'A' : (int)t->bytes % 64);
 }
 
-/* Note that a cast makes numbers of this type of objects of the class. */
-static void note_cast(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type)
+/* Notes one way to look at objects of the class. */
+static void note_view(xy_scan_t *scan, scan_node_t *n, view_t view)
 {
-    type_in_node_t *new;
+    view_t *new;
 
     n = root(n);
-    for (const type_in_node_t *c = n->casts; c != NULL; c = c->next)
-        if (c->key == type_key(type))
+    for (const view_t *v = n->views; v != NULL; v = v->next)
+        if (v->record == view.record && v->key == view.key)
             return;
     new = scan_alloc(scan, sizeof(*new));
-    *new = (type_in_node_t){.key = type_key(type), .next = n->casts};
-    n->casts = new;
+    view.next = n->views;
+    *new = view;
+    n->views = new;
+}
+
+/* Objects of the class are of this type: bytes of them are members. */
+static void note_record(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type)
+{
+    const scan_record_t *record = base_record(type);
+
+    if (record != NULL)
+        note_view(scan, n, (view_t){.record = record});
 }
 
 /* Unites two nodes and, along the chain, their pointees. */
@@ -103,8 +90,7 @@ static void join(scan_node_t *a, scan_node_t *b)
 {
     while (a != NULL && b != NULL) {
         scan_node_t *next_a, *next_b;
-        record_in_node_t **last;
-        type_in_node_t **last_cast;
+        view_t **last;
 
         a = root(a);
         b = root(b);
@@ -117,12 +103,9 @@ static void join(scan_node_t *a, scan_node_t *b)
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
         a->is_anything |= b->is_anything;
-        for (last = &a->records; *last != NULL;)
+        for (last = &a->views; *last != NULL;)
             last = &(*last)->next;
-        *last = b->records;
-        for (last_cast = &a->casts; *last_cast != NULL;)
-            last_cast = &(*last_cast)->next;
-        *last_cast = b->casts;
+        *last = b->views;
         a->pointee = next_a != NULL ? next_a : next_b;
         a = next_a;
         b = next_b;
@@ -278,7 +261,7 @@ static scan_node_t *cast_targets(xy_scan_t *scan, scan_expr_t *e)
     if (inner != NULL && e->type->kind == SCAN_POINTER) {
         note_record(scan, n, e->type->of);
         if (is_pointer(from) && from->of->kind != SCAN_VOID)
-            note_cast(scan, n, e->type->of);
+            note_view(scan, n, (view_t){.key = type_key(e->type->of)});
     }
     return root(n);
 }
@@ -479,8 +462,8 @@ static bool is_bytes(int key)
 
 static bool is_cast(const scan_node_t *n, int key)
 {
-    for (const type_in_node_t *c = n->casts; c != NULL; c = c->next)
-        if (c->key == key)
+    for (const view_t *v = n->views; v != NULL; v = v->next)
+        if (v->record == NULL && v->key == key)
             return true;
     return false;
 }
@@ -501,8 +484,9 @@ static void add_shared(xy_scan_t *scan, scan_access_t *access, scan_node_t *n, c
             !XY_VEC_AT(&scan->locations, scan_location_t, l->id).is_data &&
             access->count < SCAN_LOCATIONS_MAX)
             access->ids[access->count++] = l->id;
-    for (const record_in_node_t *r = n->records; is_shared && r != NULL; r = r->next)
-        add_record(scan, access, r->record);
+    for (const view_t *v = n->views; is_shared && v != NULL; v = v->next)
+        if (v->record != NULL)
+            add_record(scan, access, v->record);
 }
 
 /* The locations of a value of this type in an object of the class. */

@@ -443,6 +443,10 @@ static inline void walk_request_free(walker_t *w, walk_request_t *r)
 
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
+/* A call that waits for one request, which it begins where the phase is 0: `index`, -1 after a
+ * failure; later visits give any. The request when it is complete, freed; NULL before, and after a
+ * failure. */
+const walk_request_t *walk_wait_begun(walker_t *w, int32_t index);
 /* One of several messages is complete where all are, which then are no requests any more. */
 void walk_settle(walker_t *w, walk_request_t *r);
 /* For a collective with its arguments, or with NULL for a message; false: memory ran out

@@ -494,16 +494,7 @@ static int32_t begin(walker_t *w, const code_site_t *site, const int64_t *args)
 
 static bool collective(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    if (w->process.phase == 0) {
-        w->current[0] = begin(w, site, args);
-        if (w->current[0] < 0)
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait(w, w->current, 1, false))
-        return false;
-    walk_request_free(w, walk_request_at(w, w->current[0]));
-    return true;
+    return walk_wait_begun(w, w->process.phase == 0 ? begin(w, site, args) : 0) != NULL;
 }
 
 /* Starts a nonblocking collective, and stays as long as its start call lasts. */

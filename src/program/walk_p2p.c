@@ -167,35 +167,16 @@ static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
     walk_transfer_t m = message_of(WALK_SEND, site, args);
 
     m.is_blocking = m.mode != XY_VJOB_BUFFERED;
-    if (w->process.phase == 0) {
-        w->current[0] = walk_transfer(w, &m);
-        if (w->current[0] < 0)
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait(w, w->current, 1, false))
-        return false;
-    walk_request_free(w, walk_request_at(w, w->current[0]));
-    return true;
+    return walk_wait_begun(w, w->process.phase == 0 ? walk_transfer(w, &m) : 0) != NULL;
 }
 
 /* MPI_Recv. */
 static bool receive_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_transfer_t m = message_of(WALK_RECEIVE, site, args);
-    walk_request_t *r;
+    const walk_request_t *r = walk_wait_begun(w, w->process.phase == 0 ? walk_transfer(w, &m) : 0);
 
-    if (w->process.phase == 0) {
-        w->current[0] = walk_transfer(w, &m);
-        if (w->current[0] < 0)
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait(w, w->current, 1, false))
-        return false;
-    r = walk_request_at(w, w->current[0]);
-    walk_request_free(w, r);
-    return set_status(w, args[6], r);
+    return r != NULL && set_status(w, args[6], r);
 }
 
 /* The receive is started first, and waited for first. */
@@ -376,9 +357,9 @@ static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
     return is_waiting || walk_set_int(w, args[3], is_found);
 }
 
-/* Start to receive a message that was taken; *index_p: its request. */
-static bool receive_taken(walker_t *w, const code_site_t *site, const int64_t *args, int64_t handle,
-                          int32_t *index_p)
+/* Starts to receive a message that was taken; its request, -1: it failed. */
+static int32_t receive_taken(walker_t *w, const code_site_t *site, const int64_t *args,
+                             int64_t handle)
 {
     int64_t index = handle - WALK_MESSAGE_FIRST;
     walk_data_t *data = NULL;
@@ -388,10 +369,16 @@ static bool receive_taken(walker_t *w, const code_site_t *site, const int64_t *a
 
     if (index < 0 || (uint64_t)index >= w->requests.count ||
         walk_request_at(w, (int32_t)index)->number == 0 ||
-        walk_request_at(w, (int32_t)index)->is_active)
-        return process_fail(&w->process, "no message");
-    if (args[1] < 0 || !walk_type(w, args[2], &type))
-        return process_fail(&w->process, "the count is %lld", (long long)args[1]);
+        walk_request_at(w, (int32_t)index)->is_active) {
+        process_fail(&w->process, "no message");
+        return -1;
+    }
+    if (!walk_type(w, args[2], &type))
+        return -1;
+    if (args[1] < 0) {
+        process_fail(&w->process, "the count is %lld", (long long)args[1]);
+        return -1;
+    }
     r = walk_request_at(w, (int32_t)index);
     r->is_active = true;
     r->status.bytes = (uint64_t)args[1] * type.map.size;
@@ -402,56 +389,50 @@ static bool receive_taken(walker_t *w, const code_site_t *site, const int64_t *a
     if ((site->given & 1) != 0 && args[1] > 0) {
         data = walk_data_new(w, &message);
         if (data == NULL)
-            return false;
+            return -1;
     }
     r->vreq = xy_vjob_imrecv(w->walk->job, w->rank, (xy_vmsg_t *)(uintptr_t)r->number, data);
     r->number = 0;
-    *index_p = (int32_t)index;
-    return r->vreq != NULL || process_stop(&w->process);
+    if (r->vreq == NULL)
+        process_stop(&w->process);
+    return r->vreq != NULL ? (int32_t)index : -1;
 }
 
 /* A receive of the handle, which may be that of no message; the handle is used up. */
-static bool begin_taken(walker_t *w, const code_site_t *site, const int64_t *args, int32_t *index_p)
+static int32_t begin_taken(walker_t *w, const code_site_t *site, const int64_t *args)
 {
+    walk_request_t *r;
     int64_t handle;
+    int32_t index;
 
     if (!walk_get_handle(w, args[3], 0, &handle) || !walk_set_handle(w, args[3], no_message))
-        return false;
+        return -1;
     if (handle != from_nobody)
-        return receive_taken(w, site, args, handle, index_p);
-    *index_p = walk_request_new(w);
-    if (*index_p < 0)
-        return false;
-    walk_request_at(w, *index_p)->kind = WALK_RECEIVE;
-    walk_request_at(w, *index_p)->is_done = true;
-    walk_request_at(w, *index_p)->status =
-        (walk_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
-    return true;
+        return receive_taken(w, site, args, handle);
+    index = walk_request_new(w);
+    if (index < 0)
+        return -1;
+    r = walk_request_at(w, index);
+    r->kind = WALK_RECEIVE;
+    r->is_done = true;
+    r->status = (walk_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+    return index;
 }
 
 /* MPI_Mrecv: receive the message of a handle, or nothing from MPI_MESSAGE_NO_PROC. */
 static bool mrecv(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_request_t *r;
+    const walk_request_t *r =
+        walk_wait_begun(w, w->process.phase == 0 ? begin_taken(w, site, args) : 0);
 
-    if (w->process.phase == 0) {
-        if (!begin_taken(w, site, args, &w->current[0]))
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait(w, w->current, 1, false))
-        return false;
-    r = walk_request_at(w, w->current[0]);
-    walk_request_free(w, r);
-    return set_status(w, args[4], r);
+    return r != NULL && set_status(w, args[4], r);
 }
 
 static bool imrecv(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    int32_t index;
+    int32_t index = begin_taken(w, site, args);
 
-    return begin_taken(w, site, args, &index) &&
-           walk_set_handle(w, args[4], WALK_REQUEST_FIRST + index);
+    return index >= 0 && walk_set_handle(w, args[4], WALK_REQUEST_FIRST + index);
 }
 
 const walk_call_t walk_calls_p2p[] = {{"Send", send_blocking, 0},

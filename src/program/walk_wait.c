@@ -136,6 +136,23 @@ bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any)
     return take_done(w, requests, count);
 }
 
+const walk_request_t *walk_wait_begun(walker_t *w, int32_t index)
+{
+    walk_request_t *r;
+
+    if (w->process.phase == 0) {
+        if (index < 0)
+            return NULL;
+        w->current[0] = index;
+        w->process.phase = 1;
+    }
+    if (!walk_wait(w, w->current, 1, false))
+        return NULL;
+    r = walk_request_at(w, w->current[0]);
+    walk_request_free(w, r);
+    return r;
+}
+
 /* A look at them. */
 static bool test(walker_t *w, const int32_t *requests, int32_t count, bool any)
 {
