@@ -29,8 +29,8 @@ class Browser:
     """One session of a browser without a window."""
 
     def __init__(self, driver, chromium, width=1440, height=900):
-        self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, text=True)
-        self.base, self.session = self._address(), None
+        self.session = None
+        self._start(driver)
         options = {"binary": chromium, "args": [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             f"--window-size={width},{height}", "--hide-scrollbars", "--force-device-scale-factor=1"]}
@@ -43,10 +43,15 @@ class Browser:
             raise
         self.session = answer["sessionId"]
 
-    def _address(self):
-        for line in self.driver.stdout:
-            if "successfully" in line:
-                return "http://127.0.0.1:" + line.rstrip(".\n").split()[-1]
+    def _start(self, driver):
+        """Start the driver. It takes a free port of IPv6 and fails if IPv4 uses the same one."""
+        for _ in range(20):
+            self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, text=True)
+            for line in self.driver.stdout:
+                if "successfully" in line:
+                    self.base = "http://127.0.0.1:" + line.rstrip(".\n").split()[-1]
+                    return
+            self.driver.wait()
         raise RuntimeError("chromedriver did not start")
 
     def call(self, method, path, body=None):
