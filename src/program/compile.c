@@ -171,58 +171,68 @@ static void compile_repeat(compiler_t *c, const xy_node_t *node)
     close_loop(c, next);
 }
 
-/* Compare with each case and jump; what follows is the code of all of them. */
-static void compile_switch(compiler_t *c, const xy_node_t *node)
+/* Compares with the values of all cases of a switch, in the order in which its code has them: they
+ * may stand inside of other statements of it. */
+static void compare_cases(compiler_t *c, const xy_node_t *first, int32_t slot)
 {
-    const type_t *i64 = type_basic(TYPE_I64);
-    xy_vec_t cases = XY_VEC_INIT(int32_t);
-    variable_t *scope = c->scope;
-    int32_t slot, otherwise;
-    const expr_t *e = parse(c, needed(c, node, "c"));
-    bool has_default = false;
-    jumps_t jumps;
-    size_t i = 0;
+    for (const xy_node_t *n = first; n != NULL && c->status == XY_OK; n = n->next) {
+        int32_t *jump = n->kind == XY_NODE_CASE ? xy_vec_push(&c->cases->jumps) : NULL;
+        const expr_t *e;
 
-    c->frame = (c->frame + 7) / 8 * 8;
-    slot = c->frame;
-    c->frame += 8;
-    if (c->frame > c->function->frame)
-        c->function->frame = c->frame;
-    if (e != NULL && compile_value_as(c, e, i64)) {
-        emit(c, OP_SET_LOCAL_64, 0, 0, slot);
-        emit(c, OP_POP, 0, 0, 0);
-    }
-    for (const xy_node_t *n = node->child; n != NULL && c->status == XY_OK; n = n->next) {
-        int32_t *jump = n->kind == XY_NODE_CASE ? xy_vec_push(&cases) : NULL;
-
+        if (n->kind != XY_NODE_SWITCH)
+            compare_cases(c, n->child, slot);
         if (n->kind != XY_NODE_CASE)
             continue;
         emit(c, OP_LOCAL_64, 0, 0, slot);
         e = parse(c, needed(c, n, "value"));
         if (jump == NULL)
             compile_fail_memory(c);
-        else if (e != NULL && compile_value_as(c, e, i64)) {
+        else if (e != NULL && compile_value_as(c, e, type_basic(TYPE_I64))) {
             emit(c, OP_EQUAL_I64, 0, 0, 0);
             *jump = emit(c, OP_JUMP_NOT, 0, 0, 0);
         }
     }
-    otherwise = emit(c, OP_JUMP, 0, 0, 0);
-    open_loop(c, &jumps, false);
-    for (const xy_node_t *n = node->child; n != NULL && c->status == XY_OK; n = n->next) {
-        if (n->kind == XY_NODE_CASE) {
-            emit_target(c, XY_VEC_AT(&cases, int32_t, i++));
-        } else if (n->kind == XY_NODE_DEFAULT) {
-            emit_target(c, otherwise);
-            has_default = true;
-        } else {
-            statement(c, n);
-        }
+}
+
+/* Compare with each case and jump; what follows is the code of all of them. */
+static void compile_switch(compiler_t *c, const xy_node_t *node)
+{
+    cases_t cases = {.jumps = XY_VEC_INIT(int32_t), .outer = c->cases};
+    const expr_t *e = parse(c, needed(c, node, "c"));
+    int32_t slot;
+    jumps_t jumps;
+
+    c->frame = (c->frame + 7) / 8 * 8;
+    slot = c->frame;
+    c->frame += 8;
+    if (c->frame > c->function->frame)
+        c->function->frame = c->frame;
+    if (e != NULL && compile_value_as(c, e, type_basic(TYPE_I64))) {
+        emit(c, OP_SET_LOCAL_64, 0, 0, slot);
+        emit(c, OP_POP, 0, 0, 0);
     }
-    if (!has_default)
-        emit_target(c, otherwise);
+    c->cases = &cases;
+    compare_cases(c, node->child, slot);
+    cases.otherwise = emit(c, OP_JUMP, 0, 0, 0);
+    open_loop(c, &jumps, false);
+    compile_body(c, node->child);
+    if (!cases.has_default)
+        emit_target(c, cases.otherwise);
     close_loop(c, 0); /* a continue inside is one of the loop around */
-    c->scope = scope;
-    xy_vec_cleanup(&cases);
+    c->cases = cases.outer;
+    xy_vec_cleanup(&cases.jumps);
+}
+
+static void compile_case(compiler_t *c, const xy_node_t *node)
+{
+    if (c->cases == NULL) {
+        compile_fail(c, "<%s> outside of a switch", xy_node_name(node->kind));
+    } else if (node->kind == XY_NODE_CASE) {
+        emit_target(c, XY_VEC_AT(&c->cases->jumps, int32_t, c->cases->next++));
+    } else {
+        emit_target(c, c->cases->otherwise);
+        c->cases->has_default = true;
+    }
 }
 
 static void compile_leave(compiler_t *c, const xy_node_t *node)
@@ -428,6 +438,10 @@ static void statement(compiler_t *c, const xy_node_t *node)
         break;
     case XY_NODE_SWITCH:
         compile_switch(c, node);
+        break;
+    case XY_NODE_CASE:
+    case XY_NODE_DEFAULT:
+        compile_case(c, node);
         break;
     case XY_NODE_BREAK:
     case XY_NODE_CONTINUE:

@@ -21,6 +21,15 @@ typedef struct jumps {
     struct jumps *outer;
 } jumps_t;
 
+/* The switch around: the jumps to its cases, in their order, and the next one. */
+typedef struct cases {
+    xy_vec_t jumps;
+    size_t next;
+    int32_t otherwise;
+    bool has_default;
+    struct cases *outer;
+} cases_t;
+
 /* A label of the function, and the jumps forward to it: chained through their args. */
 typedef struct label {
     const char *name;
@@ -37,6 +46,7 @@ typedef struct {
     function_t *function; /* the function being compiled; its vector does not grow then */
     variable_t *scope;    /* visible variables, innermost first */
     jumps_t *jumps;
+    cases_t *cases;
     label_t *labels;
     bool is_top;   /* outside of functions: variables are of the program */
     int32_t frame; /* bytes used by the variables of this block and those around it */

@@ -63,11 +63,11 @@ static bool change(compiler_t *c, operator_t op, const type_t *type, const expr_
     return common != NULL && emit_convert(c, common, type);
 }
 
-static const type_t *assign_struct(compiler_t *c, const expr_t *e)
+/* Emits the copy of a struct to the address on the stack. */
+static const type_t *copy_struct(compiler_t *c, const expr_t *e, const type_t *to)
 {
-    const type_t *to = compile_address(c, e->a, false), *from;
+    const type_t *from = compile_value(c, e->b);
 
-    from = to != NULL ? compile_value(c, e->b) : NULL;
     if (from == NULL)
         return NULL;
     if (from != to)
@@ -85,7 +85,7 @@ static const type_t *assign_far(compiler_t *c, const expr_t *e)
         return NULL;
     if (!type_is_scalar(type))
         return type->kind == TYPE_STRUCT && e->op == OPERATOR_NONE
-                   ? (emit(c, OP_POP, 0, 0, 0), assign_struct(c, e))
+                   ? copy_struct(c, e, type)
                    : compile_fail(c, "the left side cannot be assigned to");
     if (e->op == OPERATOR_NONE) {
         if (!compile_value_as(c, e->b, type))
@@ -116,6 +116,8 @@ const type_t *compile_assign(compiler_t *c, const expr_t *e)
     return d.type;
 }
 
+/* Emits a step. The left side is evaluated once: behind a pointer the old value is the new one,
+ * stepped back. */
 const type_t *compile_increment(compiler_t *c, const expr_t *e)
 {
     expr_t one = {.kind = EXPR_INTEGER, .integer = 1, .type = type_basic(TYPE_I32)};
@@ -123,10 +125,19 @@ const type_t *compile_increment(compiler_t *c, const expr_t *e)
                   .op = e->integer > 0 ? OPERATOR_ADD : OPERATOR_SUBTRACT,
                   .a = e->a,
                   .b = &one};
+    operator_t back = e->integer > 0 ? OPERATOR_SUBTRACT : OPERATOR_ADD;
     const type_t *type;
+    direct_t d;
 
     if (e->is_prefix)
         return compile_assign(c, &add);
+    type = compile_type_of(c, e->a);
+    if (type == NULL)
+        return NULL;
+    if (!compile_direct(c, e->a, &d) && !type_is_real(type)) {
+        type = compile_assign(c, &add);
+        return type != NULL && change(c, back, type, &one) ? type : NULL;
+    }
     type = compile_value(c, e->a);
     if (type == NULL || compile_assign(c, &add) == NULL)
         return NULL;

@@ -205,8 +205,8 @@ static const char *handle_name(xy_scan_t *scan, CXType pointee)
     const char *name = scan_string(scan, clang.getTypeSpelling(clang.getCanonicalType(pointee)));
     char buffer[64];
 
-    if (strncmp(name, "struct MPI_ABI_", 15) != 0)
-        return NULL;
+    if (strncmp(name, "struct MPI_ABI_", 15) != 0 || strchr(name, ' ') != strrchr(name, ' '))
+        return NULL; /* something else, or a pointer to a handle */
     snprintf(buffer, sizeof(buffer), "MPI_%s", name + 15);
     return scan_copy(scan, buffer);
 }

@@ -98,6 +98,8 @@ void scan_read_function(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 /* Its initial value and the sizes of its dimensions. */
 void scan_read_variable(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor);
+/* The name of a variable for a list in braces; anything else as it is. */
+scan_expr_t *scan_named(xy_scan_t *scan, scan_expr_t *e);
 /* Effects inside of something that is not understood: calls and assignments, a list. */
 scan_expr_t *scan_read_inner(xy_scan_t *scan, CXCursor cursor);
 scan_stmt_t *scan_read_stmt(xy_scan_t *scan, CXCursor cursor);

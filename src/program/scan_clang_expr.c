@@ -144,6 +144,53 @@ static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
     return e;
 }
 
+/* A variable for something without a name; it is declared before the current statement. */
+static scan_expr_t *name_literal(xy_scan_t *scan, scan_expr_t *value, const scan_type_t *type)
+{
+    scan_decl_t *d = scan_alloc(scan, sizeof(*d));
+    scan_stmt_t *s = scan_alloc(scan, sizeof(*s));
+    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
+    char buffer[64];
+
+    snprintf(buffer, sizeof(buffer), "literal_%ld_%d", value->at.line, ++scan->literal_count);
+    d->name = scan_copy(scan, buffer);
+    d->type = type;
+    d->at = value->at;
+    d->init = value;
+    d->id = (long)scan->decls.count;
+    if (xy_hash_set(&scan->decls, XY_HASH_KEY(d->name), d) != XY_OK)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    s->kind = SCAN_S_DECL;
+    s->at = value->at;
+    s->decl = d;
+    s->next = scan->literals;
+    scan->literals = s;
+    e->kind = SCAN_E_NAME;
+    e->at = value->at;
+    e->type = type;
+    e->decl = d;
+    return e;
+}
+
+scan_expr_t *scan_named(xy_scan_t *scan, scan_expr_t *e)
+{
+    return e->kind == SCAN_E_LIST ? name_literal(scan, e, e->type) : e;
+}
+
+/* Is what is called the result of another call, as in `find("name")(n)`? libclang names the
+ * function of that one. */
+static bool calls_result(xy_scan_t *scan, CXCursor call)
+{
+    scan_child_t *c = scan_children(scan, call);
+    enum CXCursorKind kind = CXCursor_UnexposedExpr;
+
+    while (c != NULL && (kind == CXCursor_UnexposedExpr || kind == CXCursor_ParenExpr)) {
+        kind = clang.getCursorKind(c->cursor);
+        c = scan_children(scan, c->cursor);
+    }
+    return kind == CXCursor_CallExpr;
+}
+
 /* Reads a call; `decl` is NULL for calls through pointers. */
 static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
 {
@@ -152,7 +199,8 @@ static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
     int count = clang.Cursor_getNumArguments(cursor);
     scan_expr_t **end = &e->args;
 
-    if (!clang.Cursor_isNull(callee) && clang.getCursorKind(callee) == CXCursor_FunctionDecl) {
+    if (!clang.Cursor_isNull(callee) && clang.getCursorKind(callee) == CXCursor_FunctionDecl &&
+        !calls_result(scan, cursor)) {
         e->decl = scan_read_decl(scan, callee);
         if (e->decl->result == NULL)
             scan_read_function(scan, e->decl, callee);
@@ -160,7 +208,8 @@ static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
         e->a = scan_read_expr(scan, scan_children(scan, cursor)->cursor);
     }
     for (int i = 0; i < count; i++) {
-        *end = scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i));
+        *end =
+            scan_named(scan, scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i)));
         end = &(*end)->next;
     }
     return e;
@@ -275,36 +324,8 @@ static scan_expr_t *read_binary(xy_scan_t *scan, CXCursor cursor)
         e->kind = SCAN_E_ASSIGN;
     e->op = binary_ops[op];
     e->a = list[0];
-    e->b = list[1];
+    e->b = scan_named(scan, list[1]);
     return e->kind == SCAN_E_ASSIGN ? cut_bits(scan, e) : e;
-}
-
-/* A variable for something without a name; it is declared before the current statement. */
-static scan_expr_t *name_literal(xy_scan_t *scan, scan_expr_t *value, const scan_type_t *type)
-{
-    scan_decl_t *d = scan_alloc(scan, sizeof(*d));
-    scan_stmt_t *s = scan_alloc(scan, sizeof(*s));
-    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
-    char buffer[64];
-
-    snprintf(buffer, sizeof(buffer), "literal_%ld_%d", value->at.line, ++scan->literal_count);
-    d->name = scan_copy(scan, buffer);
-    d->type = type;
-    d->at = value->at;
-    d->init = value;
-    d->id = (long)scan->decls.count;
-    if (xy_hash_set(&scan->decls, XY_HASH_KEY(d->name), d) != XY_OK)
-        scan_leave(scan, xy_fail_memory("reading C"));
-    s->kind = SCAN_S_DECL;
-    s->at = value->at;
-    s->decl = d;
-    s->next = scan->literals;
-    scan->literals = s;
-    e->kind = SCAN_E_NAME;
-    e->at = value->at;
-    e->type = type;
-    e->decl = d;
-    return e;
 }
 
 /* Reads a unary operation; `&f` and `*f` of functions are `f`. */
@@ -507,6 +528,10 @@ static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_ki
     e->a = list[0];
     e->b = list[1];
     e->c = list[2];
+    if (kind == SCAN_E_CHOICE) {
+        e->b = scan_named(scan, e->b);
+        e->c = scan_named(scan, e->c);
+    }
     if (kind == SCAN_E_MEMBER) {
         e->text = scan_string(scan, clang.getCursorSpelling(cursor));
         if (member_of(e) != NULL && member_of(e)->type->kind == SCAN_OTHER)

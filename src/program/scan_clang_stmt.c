@@ -110,12 +110,43 @@ static void find_semicolons(xy_scan_t *scan, CXCursor cursor, long semicolon[2])
     clang.disposeTokens(unit, tokens, count);
 }
 
+/* Finds the block of `({ ... })`, also in parentheses or behind __extension__. */
+static bool find_block(xy_scan_t *scan, CXCursor cursor, CXCursor *block_p)
+{
+    enum CXCursorKind kind = clang.getCursorKind(cursor);
+    scan_child_t *c = scan_children(scan, cursor);
+
+    if (c == NULL || c->next != NULL)
+        return false;
+    if (kind == CXCursor_StmtExpr)
+        *block_p = c->cursor;
+    return kind == CXCursor_StmtExpr ||
+           ((kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr ||
+             kind == CXCursor_UnaryOperator || kind == CXCursor_CStyleCastExpr) &&
+            find_block(scan, c->cursor, block_p));
+}
+
+/* An expression as a statement. One that ends with `({ ... })`, as assert() does, is a block: its
+ * value is not used. */
 static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
 {
+    scan_child_t *c = scan_children(scan, cursor);
+    CXCursor block;
     scan_stmt_t *s;
 
     if (!scan_is_expression(cursor))
         return scan_read_stmt(scan, cursor);
+    if (find_block(scan, cursor, &block))
+        return scan_read_stmt(scan, block);
+    if (clang.getCursorKind(cursor) == CXCursor_ParenExpr && c != NULL)
+        return as_stmt(scan, c->cursor);
+    if (clang.getCursorKind(cursor) == CXCursor_BinaryOperator && c != NULL && c->next != NULL &&
+        find_block(scan, c->next->cursor, &block)) {
+        s = new_stmt(scan, cursor, SCAN_S_BLOCK);
+        s->body = as_stmt(scan, c->cursor);
+        s->body->next = as_stmt(scan, c->next->cursor);
+        return s;
+    }
     s = new_stmt(scan, cursor, SCAN_S_EXPR);
     s->cond = scan_read_expr(scan, cursor);
     return s;
@@ -188,7 +219,8 @@ static scan_stmt_t *read_control(xy_scan_t *scan, CXCursor cursor, scan_stmt_kin
         c = c->next;
     }
     if (c != NULL) {
-        s->cond = is_loop ? read_again(scan, c->cursor) : scan_read_expr(scan, c->cursor);
+        s->cond = is_loop ? read_again(scan, c->cursor)
+                          : scan_named(scan, scan_read_expr(scan, c->cursor));
         c = c->next;
     }
     if (kind != SCAN_S_DO && c != NULL) {

@@ -91,6 +91,20 @@ static const scan_field_t *find_field(const scan_record_t *record, const char *n
     return f;
 }
 
+/* The text that an array of characters begins with; the rest of it is clear. */
+static void emit_text(scan_emit_t *t, scan_expr_t *target, scan_expr_t *text)
+{
+    const char *to = scan_print(t->scan, target), *from = scan_print(t->scan, text);
+    size_t length = strlen(to) + strlen(from) + 48;
+    char *copy = scan_alloc(t->scan, length);
+
+    if (strstr(from, "\\0") != NULL || strstr(from, "\\x") != NULL)
+        scan_fail(t->scan, XY_EUNSUPPORTED, text->at,
+                  "a text with bytes as numbers in a member: it is not followed");
+    snprintf(copy, length, "strncpy(%s, %s, %ld)", to, from, target->type->count);
+    set(t, scan_emit_add(t, XY_NODE_DO, text->at), "c", copy);
+}
+
 /* Members of a struct get their values one by one: those that nothing needs are not there. */
 void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
 {
@@ -98,6 +112,10 @@ void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
     scan_expr_t *e;
     long long i = 0;
 
+    if (value->kind == SCAN_E_STRING && target->type->kind == SCAN_ARRAY) {
+        emit_text(t, target, value);
+        return;
+    }
     if (value->kind != SCAN_E_LIST) {
         e = made(t->scan, SCAN_E_ASSIGN, target, target->type);
         e->b = value;

@@ -33,7 +33,7 @@ struct xy_scan {
     xy_vec_t unknowns;   /* scan_unknown_t */
     xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
     scan_stmt_t *literals; /* declarations of values without a name in the current statement */
-    int literal_count;
+    int literal_count, stmt_count;
     int stand_ins; /* variables for parts of expressions that are not known */
 };
 

@@ -333,31 +333,34 @@ static bool walk_if(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return true;
 }
 
+/* Joins what is needed at a label of a switch. Inside of another statement it keeps that. */
+static bool walk_case(scan_walk_t *w, const scan_stmt_t *s, scan_set_t live)
+{
+    const scan_stmt_t *outer = w->switch_around;
+
+    scan_set_join(w, w->case_set, live);
+    for (const scan_stmt_t *c = outer->body->body; c != NULL; c = c->next)
+        if (c == s)
+            return false;
+    return true;
+}
+
 /* Walks a switch backwards, joining the live set at every label. */
 static bool walk_switch(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_walk_t saved = *w;
-    scan_set_t after = copy_set(w, live), entry = new_set(w);
-    scan_stmt_t *last = s->body->body;
-    bool is_kept = false, has_default = false;
+    scan_set_t after = copy_set(w, live), entry = copy_set(w, live); /* perhaps no default */
+    bool is_kept;
 
     w->break_set = after;
-    w->break_target = s;
-    while (last != NULL && last->next != NULL)
-        last = last->next;
-    for (scan_stmt_t *c = last; c != NULL; c = c->prev) {
-        if (c->kind == SCAN_S_CASE || c->kind == SCAN_S_DEFAULT) {
-            has_default |= c->kind == SCAN_S_DEFAULT;
-            scan_set_join(w, entry, live);
-            continue;
-        }
-        is_kept |= walk_stmt(w, c, live);
-    }
-    if (!has_default)
-        scan_set_join(w, entry, after);
+    w->break_target = w->switch_around = s;
+    w->case_set = entry;
+    is_kept = walk_block(w, s->body, live);
     memcpy(live, entry, w->words * sizeof(uint64_t));
     w->break_set = saved.break_set;
     w->break_target = saved.break_target;
+    w->switch_around = saved.switch_around;
+    w->case_set = saved.case_set;
     free_set(w, after);
     free_set(w, entry);
     if (!is_kept)
@@ -488,10 +491,10 @@ static bool has_kept_expr(const scan_expr_t *e)
 }
 
 /* Is something kept that begins between two places of a function? */
-static bool is_kept_between(const scan_stmt_t *s, long first, long last)
+static bool is_kept_between(const scan_stmt_t *s, int first, int last)
 {
     for (; s != NULL; s = s->next) {
-        bool is_inside = s->at.first > first && s->at.first < last && !s->is_label;
+        bool is_inside = s->order > first && s->order < last && !s->is_label;
 
         if (is_inside &&
             (s->is_kept || s->work != NULL || has_kept_expr(s->cond) || has_kept_expr(s->step) ||
@@ -504,10 +507,30 @@ static bool is_kept_between(const scan_stmt_t *s, long first, long last)
     return false;
 }
 
-/* A jump matters when it goes past something that is kept, or back to it. */
+static bool is_in(const scan_stmt_t *outer, const scan_stmt_t *s)
+{
+    return s->order > outer->order && s->order < outer->end;
+}
+
+/* Is there a loop that is kept around one of two places, but not around the other? */
+static bool is_loop_crossed(const scan_stmt_t *s, const scan_stmt_t *from, const scan_stmt_t *to)
+{
+    for (; s != NULL; s = s->next) {
+        bool is_loop = s->kind == SCAN_S_FOR || s->kind == SCAN_S_WHILE || s->kind == SCAN_S_DO;
+
+        if (is_loop && s->is_kept && is_in(s, from) != is_in(s, to))
+            return true;
+        if (is_loop_crossed(s->body, from, to) || is_loop_crossed(s->other, from, to))
+            return true;
+    }
+    return false;
+}
+
+/* A jump matters when it goes past something that is kept, back to it, or out of a loop or into one
+ * whose passes matter. */
 static bool walk_goto(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
-    long first = s->at.first, last;
+    bool is_back;
 
     if (s->is_label) {
         if (s->live == NULL)
@@ -519,11 +542,12 @@ static bool walk_goto(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
         s->target = find_label(w->function->body, s->label);
     if (s->target == NULL)
         return false; /* refused where it matters */
-    last = s->target->at.first;
     if (s->target->live != NULL)
         memcpy(live, s->target->live, w->words * sizeof(uint64_t));
-    if (!is_kept_between(w->function->body, first < last ? first : last - 1,
-                         first < last ? last : first))
+    is_back = s->target->order < s->order;
+    if (!is_kept_between(w->function->body, is_back ? s->target->order : s->order,
+                         is_back ? s->order : s->target->order) &&
+        !is_loop_crossed(w->function->body, s, s->target))
         return false;
     scan_walk_keep(w, &s->target->is_kept, live);
     scan_walk_keep(w, &s->is_kept, live);
@@ -556,6 +580,9 @@ static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
         return walk_jump(w, s, w->break_target, w->break_set, live);
     case SCAN_S_CONTINUE:
         return walk_jump(w, s, w->continue_target, w->continue_set, live);
+    case SCAN_S_CASE:
+    case SCAN_S_DEFAULT:
+        return walk_case(w, s, live);
     default:
         return false;
     }
@@ -600,13 +627,14 @@ static void number_expr(xy_scan_t *scan, const scan_expr_t *e)
     scan_access_reachable(scan, e);
 }
 
-/* Links statements backwards and assigns locations to all their expressions. */
+/* Links statements backwards, numbers them and assigns locations to all their expressions. */
 static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)
 {
     scan_stmt_t *prev = NULL;
 
     for (scan_stmt_t *s = first; s != NULL; prev = s, s = s->next) {
         s->prev = prev;
+        s->order = ++scan->stmt_count;
         number_expr(scan, s->cond);
         number_expr(scan, s->step);
         if (s->decl != NULL) {
@@ -618,6 +646,7 @@ static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)
         number_stmts(scan, s->init);
         number_stmts(scan, s->body);
         number_stmts(scan, s->other);
+        s->end = ++scan->stmt_count;
     }
 }
 

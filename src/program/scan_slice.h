@@ -37,6 +37,8 @@ typedef struct {
     bool has_changed;
     scan_set_t break_set, continue_set, return_set;
     const scan_stmt_t *break_target, *continue_target;
+    scan_set_t case_set; /* needed at the labels of `switch_around` */
+    const scan_stmt_t *switch_around;
     const scan_stmt_t *loop; /* the innermost around, NULL: none */
     struct scan_free_set *free_sets;
 } scan_walk_t;

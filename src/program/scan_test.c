@@ -395,9 +395,8 @@ static void test_refused(void **state)
                           "if (size > 3) goto *to;\n"),
                   "a goto to a computed label is not understood in main()");
     check_refused("#include <mpi.h>\nstatic void f(void) { MPI_Barrier(MPI_COMM_WORLD); }\n"
-                  "static void g(void) { MPI_Init(0, 0); }\n"
-                  "int main(void) { void (*p[2])(void) = {g, f}; int i = 0; p[i++]();\np[i++]();\n"
-                  "MPI_Finalize(); }\n",
+                  "int main(void) { void (*p)(int) = 0, (*q)(void) = f;\nMPI_Init(0, 0); p(1);\n"
+                  "MPI_Finalize(); return q != 0; }\n",
                   ".c:4: a call through a function pointer");
     check_refused(PROGRAM("int n = ({ MPI_Barrier(MPI_COMM_WORLD); 3; });\n"
                           "MPI_Bcast(&size, n, MPI_INT, 0, MPI_COMM_WORLD);\n"),
@@ -410,6 +409,21 @@ static void test_refused(void **state)
     check_refused(
         PROGRAM("MPI_Win w;\nMPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);\n"),
         "MPI_Win_create cannot be simulated");
+}
+
+/* What a jump or a case inside of a loop skips is kept, and so is the loop that it leaves. */
+static void test_jumps(void **state)
+{
+    (void)state;
+    check_has(PROGRAM("for (int i = 0; i < 9; i++) {\nMPI_Barrier(MPI_COMM_WORLD);\n"
+                      "if (i == size)\ngoto out;\n}\nout:;\n"),
+              "<goto label=\"out\"");
+    check_has(PROGRAM("int n = size;\nswitch (n % 2) {\ncase 0:\ndo {\n"
+                      "MPI_Barrier(MPI_COMM_WORLD);\ncase 1:;\n} while (--n > 0);\n}\n"),
+              "<case value=\"1\"");
+    check_has(PROGRAM("#define LEAVE if (rank == size) goto out; MPI_Barrier(MPI_COMM_WORLD)\n"
+                      "LEAVE;\nout:;\n"),
+              "<goto label=\"out\"");
 }
 
 /* With the k-th allocation failing, it fails in one message and loses nothing. */
@@ -448,7 +462,7 @@ int main(void)
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_all_is_read),
         cmocka_unit_test(test_layout),     cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_jumps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

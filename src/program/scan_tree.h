@@ -178,6 +178,7 @@ struct scan_stmt {
     bool is_failure;        /* an if whose body ends the program: assumed not to happen */
     struct scan_work *work; /* a loop that is dropped, and what its inner loops do */
     scan_stmt_t *prev;      /* in the same block */
+    int order, end;         /* its number in the order of the text, and that behind its last part */
 };
 
 /* Passes through a loop: the product of the factors. */
