@@ -109,14 +109,28 @@ bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e)
 /* Calls that ask, and send nothing: kept where the answer is needed. */
 static bool is_query(const char *name)
 {
-    static const char *const names[] = {
-        "MPI_Comm_rank",        "MPI_Comm_size",           "MPI_Comm_group",
-        "MPI_Comm_compare",     "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
-        "MPI_Comm_remote_size", "MPI_Comm_remote_group",   "MPI_Comm_test_inter",
-        "MPI_Initialized",      "MPI_Finalized",           "MPI_Cart_coords",
-        "MPI_Cart_rank",        "MPI_Cart_shift",          "MPI_Cart_get",
-        "MPI_Cartdim_get",      "MPI_Dims_create",         "MPI_Get_count",
-        "MPI_Get_elements",     "MPI_Get_processor_name",  NULL};
+    static const char *const names[] = {"MPI_Comm_rank",
+                                        "MPI_Comm_size",
+                                        "MPI_Comm_group",
+                                        "MPI_Comm_compare",
+                                        "MPI_Comm_set_errhandler",
+                                        "MPI_Comm_set_name",
+                                        "MPI_Comm_remote_size",
+                                        "MPI_Comm_remote_group",
+                                        "MPI_Comm_test_inter",
+                                        "MPI_Initialized",
+                                        "MPI_Finalized",
+                                        "MPI_Cart_coords",
+                                        "MPI_Cart_rank",
+                                        "MPI_Cart_shift",
+                                        "MPI_Cart_get",
+                                        "MPI_Cartdim_get",
+                                        "MPI_Dims_create",
+                                        "MPI_Get_count",
+                                        "MPI_Get_elements",
+                                        "MPI_Get_processor_name",
+                                        "MPI_Get_address",
+                                        NULL};
 
     return is_listed(names, name) || strcmp(name, "MPI_Pack_size") == 0 ||
            strncmp(name, "MPI_Group_", 10) == 0 || strncmp(name, "MPI_Type_", 9) == 0 ||
@@ -179,7 +193,7 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
         "rank",         "size",         "flag",      "index",   "outcount",  "provided",
         "rank_source",  "rank_dest",    "resultlen", "newcomm", "comm_cart", "newgroup",
         "newtype",      "result",       "extent",    "lb",      "ndims",     "array_of_indices",
-        "newintercomm", "newintracomm", "count",     "name",    NULL};
+        "newintercomm", "newintracomm", "count",     "name",    "address",   NULL};
     static const char *const finishing[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Request_free",
                                             NULL};
 
@@ -428,6 +442,13 @@ static void walk_packed(scan_walk_t *w, scan_expr_t *args, scan_set_t live)
     walk_sent(w, args, live, true);
 }
 
+/* MPI_Get_address: the address is needed, and not what is there. */
+static void walk_location(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_need(w, e, live);
+}
+
 /* Walks the arguments of an MPI call, results first, so that they leave the live set before inputs
  * join it. */
 static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
@@ -451,6 +472,8 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             scan_walk_need(w, e, live);
         else if (call->kinds[i] == XY_ARG_IGNORED)
             scan_walk_expr(w, e, live, false);
+        else if (strcmp(call->args[i], "location") == 0)
+            walk_location(w, e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_input(call, args, i))
             walk_sent(w, e, live, is_sent);
 }

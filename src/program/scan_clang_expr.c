@@ -191,6 +191,22 @@ static bool calls_result(xy_scan_t *scan, CXCursor call)
     return kind == CXCursor_CallExpr;
 }
 
+/* MPI_Aint_add() and MPI_Aint_diff() are + and -. */
+static scan_expr_t *read_addresses(scan_expr_t *call)
+{
+    bool is_sum = strcmp(call->decl->name, "MPI_Aint_add") == 0;
+
+    if (is_sum || strcmp(call->decl->name, "MPI_Aint_diff") == 0) {
+        call->kind = SCAN_E_BINARY;
+        call->op = is_sum ? '+' : '-';
+        call->a = call->args;
+        call->b = call->args->next;
+        call->a->next = call->args = NULL;
+        call->decl = NULL;
+    }
+    return call;
+}
+
 /* Reads a call; `decl` is NULL for calls through pointers. */
 static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
 {
@@ -212,7 +228,7 @@ static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
             scan_named(scan, scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i)));
         end = &(*end)->next;
     }
-    return e;
+    return count == 2 && e->decl != NULL ? read_addresses(e) : e;
 }
 
 static const scan_field_t *member_of(const scan_expr_t *e)

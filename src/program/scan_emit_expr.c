@@ -171,11 +171,15 @@ static const char *print_buffer(scan_emit_t *t, const scan_expr_t *e)
                 is_in_place(e->b) ? "MPI_IN_PLACE : NULL" : "NULL : MPI_IN_PLACE");
 }
 
-/* Note that a struct is sent by its bytes. */
+/* Note that a struct is sent by its bytes, or from one of its members on. */
 static void note_layout(const scan_expr_t *buffer)
 {
-    const scan_type_t *t = scan_strip(buffer)->type;
+    const scan_expr_t *e = scan_strip(buffer);
+    const scan_type_t *t = e->type;
 
+    for (e = e->op == SCAN_OP_ADDRESS ? e->a : e; e != NULL; e = e->a)
+        if (e->kind == SCAN_E_MEMBER)
+            note_layout(e->a);
     while (t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY))
         t = t->of;
     if (t != NULL && t->kind == SCAN_STRUCT)

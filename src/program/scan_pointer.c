@@ -135,7 +135,7 @@ static void resolve(xy_scan_t *scan, scan_decl_t *function, scan_expr_t *call)
     }
     if (found == 0)
         return;                          /* refused where it matters */
-    if (call->type->kind != SCAN_STRUCT) /* which has no value for "none of them" */
+    if (call->type->kind != SCAN_STRUCT) /* a struct has no value for a pointer to none */
         chosen = made(scan, call, SCAN_E_INT);
     for (size_t i = scan->taken.count; i-- > 0;)
         if (takes(XY_VEC_AT(&scan->taken, scan_decl_t *, i), call))

@@ -312,7 +312,10 @@ static void print_bare(print_t *p, const scan_expr_t *e)
     case SCAN_E_MEMBER:
         name_field(e);
         print_operand(p, e->a, 15);
-        xy_text_addf(&p->text, "%s%s", e->a->type->kind == SCAN_POINTER ? "->" : ".", e->text);
+        xy_text_addf(&p->text, "%s%s",
+                     e->a->type->kind == SCAN_POINTER || e->a->type->kind == SCAN_ARRAY ? "->"
+                                                                                        : ".",
+                     e->text);
         break;
     case SCAN_E_CAST:
         if (!is_silent(e))

@@ -155,15 +155,69 @@ static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *sit
     return from;
 }
 
+/* Blocks of different lengths one behind the other, behind the offsets of all and of the end. NULL:
+ * not followed, or the process has failed. The caller owns them. */
+static uint8_t *pack_blocks(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                            const int64_t *args, uint64_t *bytes_p)
+{
+    const walk_layout_t *l = &walk_layouts[collective_of(site)];
+    int64_t from = address(site, args, l->send);
+    int32_t n = walk_peers(m->comm, m->rank);
+    uint64_t head = ((uint64_t)n + 1) * sizeof(uint64_t), *offsets;
+    uint8_t *data;
+    walk_type_t type;
+
+    if (from == 0 || (l->root >= 0 && walk_root(m->comm, m->rank, site, args) != m->rank) ||
+        !walk_type(w, args[l->send_type], &type) || !walk_type_is_dense(&type))
+        return NULL;
+    data = xy_malloc(head + DATA_MAX);
+    if (data == NULL) {
+        process_fail_memory(&w->process);
+        return NULL;
+    }
+    offsets = (uint64_t *)(void *)data;
+    *bytes_p = head;
+    for (int32_t i = 0; i < n && w->process.status == XY_OK; i++) {
+        int32_t at = 0, count = 0;
+        const void *block = NULL;
+        uint64_t bytes = 0;
+
+        offsets[i] = *bytes_p;
+        if (walk_get_int(w, args[l->send_count], i, &count) &&
+            walk_get_int(w, args[l->send_at], i, &at))
+            bytes = (uint64_t)count * type.map.size;
+        if (count < 0 || *bytes_p + bytes > head + DATA_MAX)
+            break;
+        if (bytes > 0)
+            block = process_at(&w->process, (uint64_t)(from + at * walk_type_extent(&type)), bytes);
+        if (block != NULL)
+            memcpy(data + *bytes_p, block, bytes);
+        *bytes_p += bytes;
+        offsets[i + 1] = *bytes_p;
+        if (i + 1 == n && w->process.status == XY_OK)
+            return data;
+    }
+    xy_free(data);
+    return NULL;
+}
+
 bool walk_data_give(walker_t *w, walk_member_t *m, uint64_t number, const code_site_t *site,
                     const int64_t *args)
 {
+    xy_collective_t c = collective_of(site);
     uint64_t bytes = 0;
     int64_t from;
     const void *data;
 
     if (!walk_has_data(site))
         return true;
+    if (c == XY_COLL_SCATTERV || c == XY_COLL_ALLTOALLV) {
+        uint8_t *blocks = pack_blocks(w, m, site, args, &bytes);
+        bool is_met = w->process.status == XY_OK && walk_meet(w, m, number, blocks, bytes) != NULL;
+
+        xy_free(blocks);
+        return is_met;
+    }
     from = input(w, m, site, args, &bytes);
     data = from != 0 && bytes <= DATA_MAX ? process_at(&w->process, (uint64_t)from, bytes) : NULL;
     return w->process.status == XY_OK && walk_meet(w, m, number, data, bytes) != NULL;
@@ -231,6 +285,21 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
     return true;
 }
 
+/* Puts the block for this member, of those that a member has packed, where it has room. NULL: it is
+ * not known. */
+static bool take_packed(walker_t *w, const walk_request_t *r, const uint8_t *packed, int64_t to,
+                        const walk_type_t *type, int64_t count)
+{
+    uint64_t room = (uint64_t)count * type->map.size, offsets[2];
+
+    if (packed == NULL || !walk_type_is_dense(type))
+        return walk_data_lose(w, (uint64_t)to, walk_type_span(type, count));
+    memcpy(offsets, packed + place_of(r) * sizeof(uint64_t), sizeof(offsets));
+    if (offsets[1] - offsets[0] > room)
+        return walk_data_lose(w, (uint64_t)to, room);
+    return offsets[1] == offsets[0] || put(w, to, packed + offsets[0], offsets[1] - offsets[0]);
+}
+
 /* Nothing is known of what the call puts there: so many elements of the type of the receive. */
 static bool lose(walker_t *w, const walk_request_t *r, const walk_layout_t *l, int64_t to)
 {
@@ -248,9 +317,11 @@ static bool lose(walker_t *w, const walk_request_t *r, const walk_layout_t *l, i
            walk_data_lose(w, (uint64_t)to, walk_type_span(&type, count));
 }
 
-/* The same for an alltoall with a length for each. */
-static bool lose_blocks(walker_t *w, const walk_request_t *r, const walk_layout_t *l, int64_t to)
+/* The blocks of an alltoall with a length for each; with a type for each, they are not followed. */
+static bool take_each(walker_t *w, const walk_request_t *r, const walk_meeting_t *meeting,
+                      const walk_layout_t *l, int64_t to)
 {
+    int32_t first = walk_peers_first(r->comm, r->rank);
     bool is_each = collective_of(r->kept->site) == XY_COLL_ALLTOALLW;
     int64_t handle = r->kept->args[l->receive_type];
 
@@ -262,8 +333,8 @@ static bool lose_blocks(walker_t *w, const walk_request_t *r, const walk_layout_
             !walk_get_int(w, r->kept->args[l->receive_count], i, &count) ||
             (is_each && !walk_get_handle(w, r->kept->args[l->receive_type], i, &handle)) ||
             !walk_type(w, handle, &type) ||
-            !walk_data_lose(w, (uint64_t)(to + at * (is_each ? 1 : walk_type_extent(&type))),
-                            walk_type_span(&type, count)))
+            !take_packed(w, r, is_each ? NULL : meeting->given[first + i],
+                         to + at * (is_each ? 1 : walk_type_extent(&type)), &type, count))
             return false;
     }
     return true;
@@ -327,6 +398,7 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     int64_t to = address(r->kept->site, r->kept->args, l->receive);
     int32_t root = walk_root(r->comm, r->rank, r->kept->site, r->kept->args);
     int32_t peers = walk_peers(r->comm, r->rank);
+    walk_type_t type;
     uint64_t block;
 
     if (to == 0)
@@ -362,11 +434,15 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     case XY_COLL_EXSCAN:
         return take_reduced(w, r, meeting, l, to, r->rank);
     case XY_COLL_SCATTERV:
+        return root == WALK_NO_ROOT || (r->rank == root && r->comm->lows > 0) ||
+               (walk_type(w, r->kept->args[l->receive_type], &type) &&
+                take_packed(w, r, meeting->given[root], to, &type,
+                            r->kept->args[l->receive_count]));
     case XY_COLL_REDUCE_SCATTER:
         return lose(w, r, l, to);
     case XY_COLL_ALLTOALLV:
     case XY_COLL_ALLTOALLW:
-        return lose_blocks(w, r, l, to);
+        return take_each(w, r, meeting, l, to);
     default:
         return true;
     }

@@ -153,6 +153,12 @@ static bool type_extent(walker_t *w, const code_site_t *site, int64_t *args)
            walk_set_handle(w, args[2], walk_type_extent(&type));
 }
 
+static bool get_address(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    (void)site;
+    return walk_set_handle(w, args[1], args[0]);
+}
+
 /* Operations of the program: what they compute is not followed. */
 static bool op_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
@@ -173,5 +179,6 @@ const walk_call_t walk_calls_type[] = {{"Type_contiguous", contiguous, 0},
                                        {"Type_free", type_free, 0},
                                        {"Type_size", type_size, 0},
                                        {"Type_get_extent", type_extent, 0},
+                                       {"Get_address", get_address, 0},
                                        {"Op_create", op_create, 0},
                                        {0}};
