@@ -336,15 +336,16 @@ void scan_read_function(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
     d->params = NULL;
     if (is_body)
         d->at = scan_place(scan, cursor);
-    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
-        if (clang.getCursorKind(c->cursor) == CXCursor_ParmDecl) {
-            *end = scan_read_decl(scan, c->cursor);
-            (*end)->is_parameter = true;
-            (*end)->type = scan_decayed(scan, (*end)->type);
-            end = &(*end)->next;
-        } else if (is_body && clang.getCursorKind(c->cursor) == CXCursor_CompoundStmt) {
+    /* Among the children are the parameters of a function that the result points to. */
+    for (int i = 0; i < clang.Cursor_getNumArguments(cursor); i++) {
+        *end = scan_read_decl(scan, clang.Cursor_getArgument(cursor, (unsigned)i));
+        (*end)->is_parameter = true;
+        (*end)->type = scan_decayed(scan, (*end)->type);
+        end = &(*end)->next;
+    }
+    for (scan_child_t *c = scan_children(scan, cursor); is_body && c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) == CXCursor_CompoundStmt)
             d->body = scan_read_stmt(scan, c->cursor);
-        }
 }
 
 void scan_read_variable(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)

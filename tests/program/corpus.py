@@ -14,7 +14,7 @@ Each program is described and predicted by `xylem predict`, and compiled and run
     left out    the program does not compile, or does not run
 
 The exit code is 1 if one is wrong. A comment `expect: WORD` in a program says what it must be, `arguments: A B` what it is
-given, `ranks: N M` on how many it runs. --sample takes a fixed sixth of the programs of a folder, all with XYLEM_SOAK.
+given, `ranks: N M` on how many it runs. --sample takes a fixed sample of the programs of a folder, all with XYLEM_SOAK.
 """
 import csv
 import re
@@ -48,7 +48,7 @@ def read_matrix(path):
 
 
 def said(text, word, default):
-    found = re.search(rf"{word}: *([^*\n]*)", text)
+    found = re.search(rf"{word}: *([^*\n]*?) *(?=\w+:|\*|\n)", text)
     return found.group(1).split() if found else default
 
 
@@ -104,7 +104,7 @@ def options(words):
             found["--arg"].append(next(words))
         elif word == "--sample":
             folder = Path(next(words)).resolve()
-            files += [f for f in sorted(folder.glob("*.c")) if testing.is_chosen(f.stem, 6)]
+            files += [f for f in sorted(folder.glob("*.c")) if testing.is_chosen(f.stem, 21)]
         elif word == "--ranks":
             found["--ranks"] = next(words)
         else:

@@ -65,6 +65,7 @@ static void write_text(char *to, int value) { sprintf(to, "value %d of %s", valu
 static int same(int v) { return v; }
 static int twice(int v) { return 2 * v % 1000; }
 static int (*const functions[])(int) = {same, twice};
+static int (*choose(int v))(int) { return functions[v % 2 != 0]; }
 """
 
 
@@ -157,14 +158,34 @@ class Generator:
 
     def set_called(self, to, value):
         self.add(self.pick(f"set_by_pointer(&{to}, {value});", f"{to} = {'count_calls' if to in self.uniform else 'count_own'}({value});",
-                           f"{to} = functions[LENGTH({value}) % 2]({value});"))
+                           f"{to} = functions[LENGTH({value}) % 2]({value});", f"{to} = choose({value})({self.number()}) + {to} % 9;"))
+
+    def set_once(self, to, value):
+        """Left sides with an effect."""
+        q, n = self.name("q"), self.name("n")
+        self.add(f"struct part {q}[4] = {{{{.a = {self.number()}}}}};\nint {n} = 0;")
+        self.add(f"{q}[{n}++] = (struct part){{.a = {value}, .text = `some`}};".replace("`", '"'))
+        self.add(self.pick(f"{q}[{n}++] = {q}[0];", f"*&{q}[++{n}] = {q}[0];", f"{q}[{n}++].a = {q}[0].a++;"))
+        self.add(self.pick(f"{q}[{n} - 1].list[{n}++]++;", f"{q}[{n}--].list[1] += 2;", f"{q}[0] = (struct part){{.list = {{{n}++, 4}}}};"))
+        self.add(f"{to} = ({q}[1].a + {q}[0].list[{self.number(3)}] + {q}[1].list[2] + {n} * 7) % 1000;")
+
+    def set_unrolled(self, to, value):
+        """A switch into a loop."""
+        i = self.name("i")
+        self.add(f"int {i} = {self.number(3)};\nswitch ({value} % 3) {{\ncase 0:\ndo {{\n{to} += 3;\n{self.pick('case 2:', 'default:')}\n"
+                 f"{to} = {to} * 2 % 1000;\ncase 1:\n{to} += 1;\n}} while ({i}-- > 0);\n}}\n{to} %= 1000;")
 
     def set_switch(self, to, value):
         self.add(f"switch ({value} % 4) {{\ncase 0:\n{to} += 3;\ncase 1:\n{to} += 5;\nbreak;\ncase 2:\n"
                  f"{to} = {self.number()};\ndefault:\n{to} ^= 1;\n}}\n{to} %= 1000;")
 
     def set_goto(self, to, value):
-        label = self.name("label")
+        label, i = self.name("label"), self.name("i")
+        if self.number(1):
+            self.add(f"for (int {i} = 0; {i} < 9; {i}++) {{\n{to} = ({to} + {i}) % 1000;\n"
+                     f"{self.pick('ring(LENGTH(u0));', '{}') if to in self.uniform else '{}'}\nif ({i} == {value} % 9)\n"
+                     f"goto {label};\n}}\n{self.pick('', f'{to} += 3;')}\n{label}:\n{to} += 2;")
+            return
         self.add(f"if ({value} > {self.number()})\ngoto {label};\n{to} = {value} % 1000;\nif ({to} % 2)\ngoto {label};\n"
                  f"{to} += 2;\n{label}:\n{to} += 1;")
 
@@ -276,7 +297,7 @@ class Generator:
         is_uniform = self.number(1) == 1
         to = self.pick(*(self.uniform if is_uniform else self.local))
         own = [self.set_plain, self.set_text, self.set_array, self.set_struct, self.set_called, self.set_switch, self.set_goto,
-               self.set_loop, self.set_bytes, self.set_sorted_parts]
+               self.set_loop, self.set_bytes, self.set_sorted_parts, self.set_once, self.set_unrolled]
         if self.number(2) > 0:
             # A value that is the same everywhere stays so where all do the same with it.
             self.pick(*own)(to, self.value(is_uniform))

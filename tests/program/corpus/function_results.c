@@ -34,6 +34,10 @@ static pr p2(int v)
     return (pr){3, v};
 }
 static sfn st[] = {p1, p2};
+static int (*pick_one(int v))(int)
+{
+    return table[v % 2 != 0];
+}
 static int only(int a, int b)
 {
     return a - b;
@@ -52,6 +56,7 @@ int main(int argc, char **argv)
     MPI_Bcast(data, s + k + (int)(next - table), MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Bcast(data, one(9, 3) + where, MPI_CHAR, 0, MPI_COMM_WORLD);
     pr x = st[k](9);
+    MPI_Bcast(data, pick_one(argc)(40) + pick_one(2)(1), MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Bcast(data, x.a + x.b, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
