@@ -544,6 +544,10 @@ static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_ki
     e->a = list[0];
     e->b = list[1];
     e->c = list[2];
+    if (kind == SCAN_E_INDEX && e->a->type->kind == SCAN_INT) { /* 2[a] */
+        e->a = list[1];
+        e->b = list[0];
+    }
     if (kind == SCAN_E_CHOICE) {
         e->b = scan_named(scan, e->b);
         e->c = scan_named(scan, e->c);

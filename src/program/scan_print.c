@@ -123,18 +123,19 @@ static void print_int(print_t *p, const scan_expr_t *e)
         xy_text_addf(&p->text, "%lld", e->value);
     if (e->type->kind == SCAN_INT && e->type->is_unsigned && e->type->bytes >= 4)
         xy_text_add(&p->text, "u");
-    if (e->type->kind == SCAN_INT && e->type->bytes == 8 &&
-        (e->type->is_unsigned || e->value > INT32_MAX || e->value < INT32_MIN))
-        xy_text_add(&p->text, "l");
+    if (e->type->kind == SCAN_INT && e->type->bytes == 8 && !e->type->is_code)
+        xy_text_add(&p->text, "l"); /* 1 << 40 would be an int */
 }
 
-static void print_real(print_t *p, double value)
+static void print_real(print_t *p, const scan_expr_t *e)
 {
     char buffer[32];
 
-    xy_text_add(&p->text, xy_format_double(value, buffer));
+    xy_text_add(&p->text, xy_format_double(e->real, buffer));
     if (strpbrk(buffer, ".en") == NULL)
         xy_text_add(&p->text, ".0");
+    if (e->type->kind == SCAN_REAL && e->type->bytes == 4)
+        xy_text_add(&p->text, "f");
 }
 
 static void name_field(const scan_expr_t *e)
@@ -276,7 +277,7 @@ static void print_bare(print_t *p, const scan_expr_t *e)
         print_int(p, e);
         break;
     case SCAN_E_REAL:
-        print_real(p, e->real);
+        print_real(p, e);
         break;
     case SCAN_E_STRING:
         xy_text_add(&p->text, e->text);

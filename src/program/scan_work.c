@@ -170,9 +170,12 @@ static scan_expr_t *make(xy_scan_t *scan, scan_expr_kind_t kind, int op, scan_ex
 
 static scan_expr_t *number(xy_scan_t *scan, long long value)
 {
+    static const scan_type_t integer = {.kind = SCAN_INT, .bytes = 4};
     scan_expr_t *e = make(scan, SCAN_E_INT, 0, NULL, NULL);
 
     e->value = value;
+    if (value == (int32_t)value)
+        e->type = &integer;
     return e;
 }
 

@@ -48,7 +48,7 @@ def read_matrix(path):
 
 
 def said(text, word, default):
-    found = re.search(rf"{word}: *([^*\n]*?) *(?=\w+:|\*|\n)", text)
+    found = re.search(rf"{word}: *([^*\n]*?) *(?= [a-z]+:|\*|\n)", text)
     return found.group(1).split() if found else default
 
 
@@ -104,7 +104,7 @@ def options(words):
             found["--arg"].append(next(words))
         elif word == "--sample":
             folder = Path(next(words)).resolve()
-            files += [f for f in sorted(folder.glob("*.c")) if testing.is_chosen(f.stem, 21)]
+            files += [f for f in sorted(folder.glob("*.c")) if testing.is_chosen(f.stem, 20)]
         elif word == "--ranks":
             found["--ranks"] = next(words)
         else:

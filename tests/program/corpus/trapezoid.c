@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trapezoidal rule with input that is broadcast as a derived type. A type with gaps is not
- * followed. arguments: 0 2 1024 expect: asked */
+/* The trapezoidal rule with input that is broadcast as a derived type, which has gaps.
+ * arguments: 0 2 1024
+ * expect: asked */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
