@@ -267,31 +267,42 @@ static scan_expr_t *number(xy_scan_t *scan, const scan_expr_t *like, long long v
     return e;
 }
 
-/* A bit-field keeps as many bits as it has: `s.a += 4` becomes `s.a = s.a + 4 & 7`. */
-static scan_expr_t *cut_bits(xy_scan_t *scan, scan_expr_t *e)
+/* The value that a bit-field has after it was set to `value`. */
+static scan_expr_t *cut(xy_scan_t *scan, const scan_field_t *f, scan_expr_t *value)
 {
     static const scan_type_t word = {.kind = SCAN_INT, .bytes = 8, .align = 8};
+    scan_expr_t *cast;
+
+    if (f->type->is_bool)
+        return made(scan, value, SCAN_OP_NE, value, number(scan, value, 0));
+    if (f->type->is_unsigned)
+        return made(scan, value, '&', value, number(scan, value, (1LL << f->bits) - 1));
+    cast = made(scan, value, 0, value, NULL);
+    cast->kind = SCAN_E_CAST;
+    cast->type = &word;
+    value = made(scan, cast, SCAN_OP_SHL, cast, number(scan, cast, 64 - f->bits));
+    return made(scan, cast, SCAN_OP_SHR, value, number(scan, cast, 64 - f->bits));
+}
+
+/* A bit-field keeps as many bits as it has: `s.a += 4` becomes `s.a = s.a + 4 & 7`, and `s.a++`
+ * that value, stepped back. */
+static scan_expr_t *cut_bits(xy_scan_t *scan, scan_expr_t *e)
+{
     const scan_field_t *f = member_of(e->a);
-    scan_expr_t *b;
+    bool is_post = e->kind == SCAN_E_STEP && e->is_post;
+    int op = e->op;
 
     if (f == NULL || f->bits < 0 || f->bits >= 8 * f->type->bytes)
         return e;
-    b = e->kind == SCAN_E_STEP ? number(scan, e, 1) : e->b;
-    if (e->op != 0)
-        b = made(scan, e, e->op, e->a, b);
-    if (f->type->is_unsigned) {
-        b = made(scan, e, '&', b, number(scan, e, (1LL << f->bits) - 1));
-    } else {
-        scan_expr_t *cast = made(scan, e, 0, b, NULL);
-
-        cast->kind = SCAN_E_CAST;
-        cast->type = &word;
-        b = made(scan, cast, SCAN_OP_SHL, cast, number(scan, cast, 64 - f->bits));
-        b = made(scan, cast, SCAN_OP_SHR, b, number(scan, cast, 64 - f->bits));
-    }
+    if (e->kind == SCAN_E_STEP)
+        e->b = number(scan, e, 1);
+    if (op != 0)
+        e->b = made(scan, e, op, e->a, e->b);
+    e->b = cut(scan, f, e->b);
     e->kind = SCAN_E_ASSIGN;
     e->op = 0;
-    e->b = b;
+    if (is_post)
+        return cut(scan, f, made(scan, e, op == '+' ? '-' : '+', e, number(scan, e, 1)));
     return e;
 }
 

@@ -152,13 +152,14 @@ static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
     return s;
 }
 
-/* Read the body of a loop or a condition: declarations of its values without a name belong to it.
- */
+/* Read the body of a loop or a condition: declarations of its values without a name, and its
+ * labels, belong to it. */
 static scan_stmt_t *read_body(xy_scan_t *scan, CXCursor cursor)
 {
-    scan_stmt_t *s = read_with_literals(scan, cursor), *block;
+    scan_stmt_t *s = NULL, *block;
 
-    if (s->next == NULL || s->kind != SCAN_S_DECL || s->decl == NULL)
+    append(scan, cursor, &s);
+    if (s->next == NULL && s->kind != SCAN_S_CASE && s->kind != SCAN_S_DEFAULT)
         return s;
     block = new_stmt(scan, cursor, SCAN_S_BLOCK);
     block->body = s;
