@@ -6,8 +6,9 @@
  *   if (buffer == NULL || MPI_Init(&argc, &argv) != MPI_SUCCESS)
  *       MPI_Abort(MPI_COMM_WORLD, 1);
  *
- * A test of what the slice can follow is no such branch: the number of processes, or the end of a
- * list or a tree, where a function returns.
+ * A branch that ends the program with a code other than 0 is one where its test is not known. One
+ * that leaves a function is one only where the test is for the failure itself: the NULL of a
+ * library, or the code of an MPI call. Any other value that is not known is asked for.
  */
 #include <string.h>
 
@@ -20,7 +21,15 @@ static const scan_stmt_t *last_of(const scan_stmt_t *s)
     return s;
 }
 
-/* Does a branch end the program: an exit, or a failing return of main()? */
+/* Is it a code other than 0, in the text? */
+static bool is_failing(const scan_expr_t *e)
+{
+    e = e != NULL ? scan_strip(e) : NULL;
+    return e != NULL &&
+           ((e->kind == SCAN_E_UNARY && e->op == '-') || (e->kind == SCAN_E_INT && e->value != 0));
+}
+
+/* Does a branch end the program with a failure: an exit, or a return of main()? */
 static bool ends_program(const xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *s)
 {
     const scan_expr_t *e;
@@ -29,10 +38,10 @@ static bool ends_program(const xy_scan_t *scan, const scan_decl_t *function, con
     if (s == NULL)
         return false;
     if (s->kind == SCAN_S_RETURN)
-        return function == scan->main && s->cond != NULL &&
-               !(s->cond->kind == SCAN_E_INT && s->cond->value == 0);
+        return function == scan->main && is_failing(s->cond);
     e = s->kind == SCAN_S_EXPR ? scan_strip(s->cond) : NULL;
-    return e != NULL && e->kind == SCAN_E_CALL && e->decl != NULL && scan_is_exit(e->decl->name);
+    return e != NULL && e->kind == SCAN_E_CALL && e->decl != NULL && scan_is_exit(e->decl->name) &&
+           (strstr(e->decl->name, "xit") == NULL || is_failing(e->args));
 }
 
 /* Does a branch leave the function, or go to where it cleans up? */
@@ -76,8 +85,9 @@ static bool has_only_words(const xy_scan_t *scan, const scan_stmt_t *s)
 
 static bool has_mpi(const scan_expr_t *e)
 {
-    return e != NULL && ((e->kind == SCAN_E_CALL && scan_is_mpi(e->decl)) || has_mpi(e->a) ||
-                         has_mpi(e->b) || has_mpi(e->c));
+    return e != NULL &&
+           ((e->kind == SCAN_E_CALL && scan_is_mpi(e->decl) && !scan_is_clock(e->decl)) ||
+            has_mpi(e->a) || has_mpi(e->b) || has_mpi(e->c));
 }
 
 static bool is_about_pointers(const scan_expr_t *e)
@@ -142,27 +152,47 @@ static bool is_from_library(const scan_decl_t *function, const scan_stmt_t *test
     return is_library_call(e) || is_set_from_library(function->body, e, test->body);
 }
 
-/* Does the condition of a test depend on what is not followed? Where the branch only leaves the
- * function, pointers that the program has set itself are followed: they end lists and trees. */
-static bool is_foreign(xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *test,
-                       const scan_expr_t *e)
+/* Does the condition of a test depend on what is not followed? */
+static bool is_foreign(xy_scan_t *scan, const scan_expr_t *e)
 {
     if (e->kind == SCAN_E_BINARY || (e->kind == SCAN_E_UNARY && e->op == '!'))
-        return is_foreign(scan, function, test, e->a) ||
-               (e->b != NULL && is_foreign(scan, function, test, e->b));
-    if (is_about_pointers(e) &&
-        (ends_program(scan, function, test->body) || is_from_library(function, test, e)))
-        return true;
-    return has_mpi(e) || scan_is_unknowable(scan, e);
+        return is_foreign(scan, e->a) || (e->b != NULL && is_foreign(scan, e->b));
+    return is_about_pointers(e) || has_mpi(e) || scan_is_unknowable(scan, e);
+}
+
+static bool is_zero(const scan_expr_t *e)
+{
+    e = scan_strip(e);
+    return e->kind == SCAN_E_INT && e->value == 0;
+}
+
+/* Is a condition true only where a library gave NULL, or an MPI call another code than 0? */
+static bool is_failure(const scan_decl_t *function, const scan_stmt_t *test, const scan_expr_t *e)
+{
+    const scan_expr_t *of = NULL;
+
+    e = scan_strip(e);
+    if (e->kind == SCAN_E_UNARY && e->op == '!')
+        of = e->a;
+    if (e->kind == SCAN_E_BINARY && e->op == SCAN_OP_COMMA)
+        return is_failure(function, test, e->b);
+    if (e->kind == SCAN_E_BINARY && e->op == SCAN_OP_OR)
+        return is_failure(function, test, e->a) && is_failure(function, test, e->b);
+    if (e->kind == SCAN_E_BINARY && e->op == SCAN_OP_AND)
+        return is_failure(function, test, e->a) || is_failure(function, test, e->b);
+    if (e->kind == SCAN_E_BINARY && e->op == SCAN_OP_EQ && (is_zero(e->a) || is_zero(e->b)))
+        of = is_zero(e->a) ? e->b : e->a;
+    if (of != NULL)
+        return is_about_pointers(of) && is_from_library(function, test, of);
+    return has_mpi(e);
 }
 
 void scan_failure_find(xy_scan_t *scan, const scan_decl_t *function, scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
-        if (s->kind == SCAN_S_IF && s->cond != NULL)
-            s->is_failure =
-                (ends_program(scan, function, s->body) || leaves(scan, function, s->body)) &&
-                has_only_words(scan, s->body) && is_foreign(scan, function, s, s->cond);
+        if (s->kind == SCAN_S_IF && s->cond != NULL && has_only_words(scan, s->body))
+            s->is_failure = (ends_program(scan, function, s->body) && is_foreign(scan, s->cond)) ||
+                            (leaves(scan, function, s->body) && is_failure(function, s, s->cond));
         scan_failure_find(scan, function, s->body);
         scan_failure_find(scan, function, s->other);
     }
