@@ -151,6 +151,9 @@ def tests_of(path, suite):
         found += ["check.verbs"]
     elif path.startswith("tests/mutants/"):
         found += ["check.mutants", "check.mutants_self", "check.mutants_generate"]
+    elif path.startswith("tests/testing/"):
+        found += suite.unit_tests(test for test in sorted((ROOT / "src").rglob("*_test.c"))
+                                  if f'"testing/{where.name}"' in test.read_text(encoding="utf-8"))
     elif where.parts[0] == "include":
         found += ["check.headers", "check.exports", "mpi.header", "mpi.symbols"]
     elif where.parts[0] == "examples":

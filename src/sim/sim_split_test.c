@@ -3,7 +3,7 @@
  * others, for every number of ranks. XYLEM_SOAK: more sizes and computations. */
 #include <math.h>
 
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 static const xy_collective_t trees[] = {XY_COLL_REDUCE, XY_COLL_BCAST, XY_COLL_GATHER,
                                         XY_COLL_SCATTER, XY_COLL_ALLREDUCE};
