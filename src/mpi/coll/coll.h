@@ -426,19 +426,25 @@ static inline bool coll_is_reduction(const coll_ops_t *kind)
              UINT64_C(1) << XY_COLL_SCAN | UINT64_C(1) << XY_COLL_EXSCAN)) != 0;
 }
 
+/* The MPI call of the program that started `call`. */
+static inline const mpi_call_t *coll_noted(const coll_call_t *call)
+{
+    return call->how == COLL_BLOCKING ? &call->comm->owner->call : &call->request->call;
+}
+
 static inline bool coll_is_empty(const coll_call_t *call)
 {
     return call->bytes == 0 && call->kind->is_sized;
 }
 
 /* The one counter of collectives. Numbers are given when a call begins: deferred ones begin before
- * the next that is not. */
-static inline void coll_number(coll_call_t *call)
+ * the next that is not. `site`: where the program called. */
+static inline void coll_number(coll_call_t *call, const void *site)
 {
     mpi_comm_t *comm = call->comm;
 
     call->rank = comm->rank;
-    comm->sites[comm->coll_seq % XMPI_COMM_SITES] = comm->owner->call.caller;
+    comm->sites[comm->coll_seq % XMPI_COMM_SITES] = site;
     call->number = comm->coll_seq++;
 }
 

@@ -280,7 +280,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     const coll_engine_ops_t *engine = engine_of(call);
     bool timed = is_timed(call, engine);
 
-    coll_number(call);
+    coll_number(call, call->request->call.caller);
     if (call->kind == &coll_reduce_scatter)
         coll_show_shares(call);
     if (coll_is_empty(call)) {
@@ -337,17 +337,13 @@ static void begin_deferred(mpi_rank_t *self, coll_call_t *call)
 
 void coll_flush_deferred(mpi_rank_t *self)
 {
-    const void *now = self->call.caller;
-
     while (self->deferred != NULL) {
         coll_call_t *call = self->deferred;
 
         self->deferred = call->next;
-        self->call.caller = call->request->call.caller; /* reports name where it was started */
         if (call->how == COLL_PERSISTENT)
             take_settings(call);
         begin_deferred(self, call);
-        self->call.caller = now;
     }
 }
 
