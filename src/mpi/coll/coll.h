@@ -282,11 +282,6 @@ void coll_flush_deferred(mpi_rank_t *self);
  * to the request. */
 int coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
-/* The check of the buffers of a call before it begins, with --check; its request is NULL where it
- * blocks. It may give the call other buffers. NULL: nothing does. Written before ranks run. */
-extern void (*coll_watch)(coll_call_t *call);
-/* The same of the vectors that the program gave to a nonblocking call, before it begins. */
-extern void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
 /* A persistent request for `call`: MPI_Start starts it. */
 int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 /* The shared part of the `id`-th persistent collective of a communicator, with a reference for the
@@ -426,15 +421,15 @@ static inline bool coll_is_reduction(const coll_ops_t *kind)
              UINT64_C(1) << XY_COLL_SCAN | UINT64_C(1) << XY_COLL_EXSCAN)) != 0;
 }
 
+static inline bool coll_is_empty(const coll_call_t *call)
+{
+    return call->bytes == 0 && call->kind->is_sized;
+}
+
 /* The MPI call of the program that started `call`. */
 static inline const mpi_call_t *coll_noted(const coll_call_t *call)
 {
     return call->how == COLL_BLOCKING ? &call->comm->owner->call : &call->request->call;
-}
-
-static inline bool coll_is_empty(const coll_call_t *call)
-{
-    return call->bytes == 0 && call->kind->is_sized;
 }
 
 /* The one counter of collectives. Numbers are given when a call begins: deferred ones begin before
