@@ -232,6 +232,10 @@ const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_colle
                                           int procs, uint64_t bytes);
 /* Do all ranks know the size of such a call? For others nothing can be picked. */
 bool xy_coll_is_sized(xy_collective_t collective);
+/* Is it done along a tree, which split-tree can cut? */
+bool xy_coll_is_tree(xy_collective_t collective);
+/* The model of its binomial tree: of ranks that share `cores`, beside communication cores. */
+xy_split_t xy_coll_split(xy_collective_t collective, int ranks, int cores, int comm_cores);
 
 /* ---- Reconsidering them while a job runs (coll_reconsider.c) ---- */
 

@@ -14,6 +14,21 @@ bool xy_coll_is_sized(xy_collective_t c)
            c != XY_COLL_COUNT;
 }
 
+bool xy_coll_is_tree(xy_collective_t c)
+{
+    return c == XY_COLL_BCAST || c == XY_COLL_REDUCE || c == XY_COLL_GATHER ||
+           c == XY_COLL_SCATTER || c == XY_COLL_ALLREDUCE;
+}
+
+xy_split_t xy_coll_split(xy_collective_t c, int ranks, int cores, int comm_cores)
+{
+    return (xy_split_t){.cores = cores + comm_cores,
+                        .ranks = ranks,
+                        .compute_cores = cores,
+                        .base = 2,
+                        .is_doubling = c == XY_COLL_GATHER || c == XY_COLL_SCATTER};
+}
+
 const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_collective_t collective,
                                           int procs, uint64_t bytes)
 {

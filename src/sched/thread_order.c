@@ -208,6 +208,11 @@ const xy_order_t *const xy_order_all[] = {
     &order_suspend_semaphore, &order_priority, NULL,
 };
 
+const xy_order_t *xy_order_usual(void)
+{
+    return &order_semaphore;
+}
+
 xy_status_t xy_order_find(const char *name, const xy_order_t **order_p)
 {
     const xy_order_t *found = xy_table_find(XY_TABLE(xy_order_all), name);

@@ -60,6 +60,8 @@ struct xy_order {
 /* All of them, NULL-terminated. */
 extern const xy_order_t *const xy_order_all[];
 
+/* `semaphore`, unless a program asks for another one. */
+const xy_order_t *xy_order_usual(void);
 /* By name. XY_EUSAGE: there is none (said, with the nearest). Any thread. */
 xy_status_t xy_order_find(const char *name, const xy_order_t **order_p);
 

@@ -30,15 +30,9 @@ struct job_scheduled {
 
 /* ---- Which ---- */
 
-static bool is_tree(xy_collective_t c)
-{
-    return c == XY_COLL_BCAST || c == XY_COLL_REDUCE || c == XY_COLL_GATHER ||
-           c == XY_COLL_SCATTER || c == XY_COLL_ALLREDUCE;
-}
-
 bool job_sim_splits(const xy_vjob_t *job, xy_collective_t collective)
 {
-    return job->config.split != XY_VJOB_SPLIT_OFF && is_tree(collective);
+    return job->config.split != XY_VJOB_SPLIT_OFF && xy_coll_is_tree(collective);
 }
 
 /* Is each process alone on its core, and where the nodes were made for it? */
@@ -227,52 +221,40 @@ static const xy_sim_forecast_t *forecast(xy_vjob_t *job, xy_vcoll_t *coll, int s
     return shape->forecast;
 }
 
-/* Without a forecast, as in real runs. */
-static int split_by_rule(const xy_vjob_t *job, const xy_vcoll_t *coll)
+/* Seconds of a message of this collective. */
+static double transfer_of(const xy_vcoll_t *coll)
 {
-    int comm = (int)job->config.comm_core_count;
-    xy_split_t model = {.cores = coll->comm->count + comm,
-                        .ranks = coll->comm->count,
-                        .compute_cores = coll->comm->count,
-                        .base = 2,
-                        .is_doubling = coll->call.collective == XY_COLL_GATHER ||
-                                       coll->call.collective == XY_COLL_SCATTER};
+    const xy_coll_link_t *link = &coll->comm->link;
+    const xy_vjob_coll_t *call = &coll->call;
+    bool is_reduction = call->collective == XY_COLL_REDUCE || call->collective == XY_COLL_ALLREDUCE;
 
-    return xy_split_best(&model);
+    return link->alpha +
+           (double)(call->count * call->element) * (link->beta + (is_reduction ? link->gamma : 0));
 }
 
 /* Chooses what the settings leave open: S, and the way of progress threads. */
-static int choose(xy_vjob_t *job, xy_vcoll_t *coll, const xy_threads_t **place_p,
-                  const xy_order_t **order_p)
+static xy_sim_case_t choose(xy_vjob_t *job, xy_vcoll_t *coll)
 {
     const xy_vjob_config_t *config = &job->config;
     xy_collective_t c = coll->call.collective;
     bool is_threads = config->progress == XY_SIM_THREADS, splits = job_sim_splits(job, c);
-    int split = !splits ? 0 : config->split > 0 ? config->split - 1 : -1, best;
-    const double *measured = &coll->comm->computed[c];
-    const xy_sim_forecast_t *f;
+    xy_sim_case_t of = {.collective = c,
+                        .ranks = coll->comm->count,
+                        .cores = coll->comm->count,
+                        .comm_cores = (int)job->config.comm_core_count,
+                        .is_threads = is_threads,
+                        .transfer = transfer_of(coll),
+                        .computed =
+                            config->split == XY_VJOB_SPLIT_ADAPTIVE ? coll->comm->computed[c] : 0,
+                        .place = is_threads && config->places != NULL ? config->places[c] : NULL,
+                        .order = is_threads && config->orders != NULL ? config->orders[c] : NULL,
+                        .split = !splits             ? 0
+                                 : config->split > 0 ? config->split - 1
+                                                     : -1};
 
-    *place_p = is_threads && config->places != NULL ? config->places[c] : NULL;
-    *order_p = is_threads && config->orders != NULL ? config->orders[c] : NULL;
-    if (split >= 0 && (!is_threads || (*place_p != NULL && *order_p != NULL)))
-        return split;
-    f = forecast(job, coll, split);
-    if (f == NULL || f->ways == 0) {
-        if (is_threads && *place_p == NULL)
-            *place_p = xy_table_find(XY_TABLE(xy_threads_all), "numa");
-        if (is_threads && *order_p == NULL)
-            *order_p = xy_table_find(XY_TABLE(xy_order_all), "semaphore");
-        return split < 0 ? split_by_rule(job, coll) : split;
-    }
-    best = xy_sim_forecast_best(
-        f,
-        config->split == XY_VJOB_SPLIT_ADAPTIVE && *measured > 0 ? *measured : f->times[0].compute,
-        split, &split);
-    if (is_threads && *place_p == NULL)
-        *place_p = f->places[best];
-    if (is_threads && *order_p == NULL)
-        *order_p = f->orders[best];
-    return split;
+    if (of.split < 0 || (is_threads && (of.place == NULL || of.order == NULL)))
+        xy_sim_choose(forecast(job, coll, of.split), &of);
+    return of;
 }
 
 void job_sim_measure(const job_proc_t *p, xy_vreq_t *r)
@@ -307,10 +289,8 @@ static void scheduled_gone(xy_event_t *event)
 /* Begins a collective on its node; false: the run ends. */
 static bool begin(xy_vjob_t *job, xy_vcoll_t *coll)
 {
-    const xy_threads_t *place;
-    const xy_order_t *order;
-    int split = choose(job, coll, &place, &order);
-    xy_sim_t *sim = find_way(job, coll->comm, place, order);
+    xy_sim_case_t way = choose(job, coll);
+    xy_sim_t *sim = find_way(job, coll->comm, way.place, way.order);
     job_scheduled_t *s = sim != NULL ? xy_calloc(1, sizeof(*s)) : NULL;
     xy_status_t st;
 
@@ -329,7 +309,7 @@ static bool begin(xy_vjob_t *job, xy_vcoll_t *coll)
         (sim_call_t){.graph = coll->shape->cut != NULL ? coll->shape->cut : coll->shape->graph,
                      .rank_of = coll->comm->procs,
                      .ranks = coll->comm->count,
-                     .split = split};
+                     .split = way.split};
     st = sim_call_begin(sim, &s->call);
     if (st != XY_OK)
         job_fail(job, st);

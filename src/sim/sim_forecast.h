@@ -40,4 +40,22 @@ xy_status_t xy_sim_forecast(xy_sim_forecast_t *f, const xy_sim_node_t *node,
  * *levels (NULL: not wanted) is its S. */
 int xy_sim_forecast_best(const xy_sim_forecast_t *f, double compute, int split, int *levels);
 
+/* A call, and the settings that are left open. */
+typedef struct {
+    xy_collective_t collective;
+    int ranks, cores, comm_cores; /* of the node: `cores` that the ranks share, and others */
+    bool is_threads;              /* progress threads work for it */
+    double transfer;              /* seconds of one of its messages */
+    double computed;              /* seconds beside it, measured; 0: the expected computation */
+    /* To be chosen: NULL, NULL, negative. */
+    const xy_threads_t *place;
+    const xy_order_t *order;
+    int split;
+} xy_sim_case_t;
+
+/* Choose what is open, by a forecast. With NULL or no ways there, by rules: S comes from the
+ * published model, chains get `odd-even`, others `numa`, or `bind` if too few cores communicate,
+ * and the order is `semaphore`. */
+void xy_sim_choose(const xy_sim_forecast_t *f, xy_sim_case_t *of);
+
 #endif

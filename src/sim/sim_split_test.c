@@ -3,6 +3,7 @@
  * others, for every number of ranks. XYLEM_SOAK: more sizes and computations. */
 #include <math.h>
 
+#include "sim/sim_forecast.h"
 #include "testing/sim.h"
 
 static const xy_collective_t trees[] = {XY_COLL_REDUCE, XY_COLL_BCAST, XY_COLL_GATHER,
@@ -167,12 +168,68 @@ static void test_cpu_exploit(void **state)
     xy_graph_destroy(graph);
 }
 
+static void check_rule(xy_collective_t collective, int comm_cores, const char *place)
+{
+    xy_sim_case_t of = {.collective = collective,
+                        .ranks = 60,
+                        .cores = 60,
+                        .comm_cores = comm_cores,
+                        .is_threads = true,
+                        .transfer = 1e-6,
+                        .split = -1};
+    xy_split_t tree = xy_coll_split(collective, 60, 60, comm_cores);
+
+    xy_sim_choose(NULL, &of);
+    assert_string_equal(of.place->name, place);
+    assert_ptr_equal(of.order, xy_order_usual());
+    assert_int_equal(of.split, xy_split_best(&tree));
+}
+
+/* Without a forecast, and only what is open. */
+static void test_rule(void **state)
+{
+    xy_sim_case_t given = {.collective = XY_COLL_SCAN,
+                           .ranks = 60,
+                           .cores = 60,
+                           .is_threads = true,
+                           .place = xy_table_find(XY_TABLE(xy_threads_all), "bind"),
+                           .order = xy_table_find(XY_TABLE(xy_order_all), "suspend"),
+                           .split = 2};
+    xy_sim_case_t measured = {
+        .collective = XY_COLL_BCAST, .ranks = 62, .cores = 62, .comm_cores = 2, .transfer = 1e-6};
+    xy_split_t tree = xy_coll_split(XY_COLL_BCAST, 62, 62, 2);
+
+    (void)state;
+    check_rule(XY_COLL_SCAN, 4, "odd-even");
+    check_rule(XY_COLL_ALLTOALL, 4, "bind");
+    check_rule(XY_COLL_ALLTOALL, 40, "numa");
+    check_rule(XY_COLL_ALLTOALL, 0, "numa");
+    check_rule(XY_COLL_REDUCE, 1, "bind");
+    check_rule(XY_COLL_REDUCE, 40, "numa");
+    xy_sim_choose(NULL, &given);
+    assert_string_equal(given.place->name, "bind");
+    assert_string_equal(given.order->name, "suspend");
+    assert_int_equal(given.split, 2);
+    /* Beside much computation all of the tree is hidden, beside little as much as with the model.
+     */
+    tree.has_compute = true;
+    for (double transfers = 1; transfers <= 128; transfers *= 128) {
+        tree.compute = transfers;
+        measured.computed = transfers * measured.transfer;
+        measured.split = -1;
+        xy_sim_choose(NULL, &measured);
+        assert_int_equal(measured.split, xy_split_best(&tree));
+    }
+    assert_int_equal(measured.split, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_curves),
         cmocka_unit_test(test_cpu_exploit),
+        cmocka_unit_test(test_rule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,10 +58,7 @@ static bool is_nonblocking(const xy_vjob_calls_t *c)
 
 static bool is_tree(const xy_vjob_calls_t *c)
 {
-    return c->is_nonblocking &&
-           (c->collective == XY_COLL_BCAST || c->collective == XY_COLL_REDUCE ||
-            c->collective == XY_COLL_GATHER || c->collective == XY_COLL_SCATTER ||
-            c->collective == XY_COLL_ALLREDUCE);
+    return c->is_nonblocking && xy_coll_is_tree(c->collective);
 }
 
 static double time_of_all(const mpi_profile_t *p, bool (*is_meant)(const xy_vjob_calls_t *c))

@@ -38,6 +38,7 @@
 #include "exec/exec.h"
 #include "mpi/coll/coll.h"
 #include "sched/sched.h"
+#include "sim/sim.h"
 
 /* How the progress threads of a collective run. */
 typedef struct {
@@ -154,7 +155,6 @@ void nbc_on_over(void *schedule);
 /* Members may have counts that others do not know. */
 bool nbc_needs_all_counts(const coll_call_t *call);
 bool nbc_wants(const coll_call_t *call);
-bool nbc_is_tree(xy_collective_t collective);
 /* The computation of ranks between start and Wait, for `adaptive` and `--comm-cores auto`. */
 void nbc_measured_call(const coll_call_t *call, double seconds);
 /* Fill call->rank_args, unless a start before has; packs. XY_ENOMEM is silent. */
@@ -186,8 +186,8 @@ xy_status_t nbc_graph_make(const coll_call_t *call, const nbc_shape_t *shape, xy
 
 void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way);
 void nbc_model_forget(nbc_comm_t *nbc);
-/* Split-tree by the published model, for calls that cannot be simulated. */
-int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape);
+/* A call for xy_sim_choose(), with all settings open. */
+xy_sim_case_t nbc_split_case(const coll_call_t *call, const nbc_shape_t *shape);
 
 /* The costs of messages, for choosing algorithms: calibrated, or the default. */
 extern xy_coll_link_t nbc_link;

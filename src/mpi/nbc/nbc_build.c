@@ -14,12 +14,6 @@ static bool may_be_in_place(xy_collective_t c)
            c == XY_COLL_REDUCE_SCATTER_BLOCK;
 }
 
-bool nbc_is_tree(xy_collective_t c)
-{
-    return c == XY_COLL_BCAST || c == XY_COLL_REDUCE || c == XY_COLL_GATHER ||
-           c == XY_COLL_SCATTER || c == XY_COLL_ALLREDUCE;
-}
-
 /* The algorithm of a tree collective that is a tree. */
 static const xy_coll_algorithm_t *tree_algorithm(xy_collective_t c)
 {
@@ -57,7 +51,8 @@ bool nbc_wants(const coll_call_t *call)
         return !s->algorithm[c]->is_direct;
     if (s->picks != NULL && picked_for(call, s) != NULL)
         return true;
-    return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && nbc_is_tree(c));
+    return s->progress == XMPI_PROGRESS_THREADS ||
+           (s->split != XMPI_SPLIT_OFF && xy_coll_is_tree(c));
 }
 
 void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape)
@@ -82,7 +77,7 @@ void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
     shape->algorithm = s->algorithm[c];
     if (shape->algorithm == NULL && s->picks != NULL)
         shape->algorithm = picked_for(call, s);
-    if (s->split == XMPI_SPLIT_OFF || !nbc_is_tree(c))
+    if (s->split == XMPI_SPLIT_OFF || !xy_coll_is_tree(c))
         return;
     if (shape->algorithm == NULL)
         shape->algorithm = tree_algorithm(c);

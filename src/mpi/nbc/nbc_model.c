@@ -6,10 +6,8 @@
  * Where each rank has a core of its own, the collective is simulated on the cores of the job with
  * their NUMA nodes (sim/sim_forecast.h), once for each collective, algorithm and size. `adaptive`
  * looks at the measured computation, the others assume a program that computes as long as it
- * communicates, shared by the ranks. Where
- * ranks share cores, or counts are not known to all, or the graph is too large to be simulated in a
- * start call, chains get `odd-even`, others `numa`, or `bind` if too few cores communicate, the
- * order is `semaphore`, and S comes from the published model (nbc_split.c).
+ * communicates, shared by the ranks. Where ranks share cores, or counts are not known to all, or
+ * the graph is too large to be simulated in a start call, the rules of sim/sim_forecast.h choose.
  */
 #include <math.h>
 #include <string.h>
@@ -36,16 +34,6 @@ typedef struct nbc_forecast {
 
 /* Calls of each collective with each S. */
 static _Atomic uint64_t splits[XY_COLL_COUNT][XY_SIM_SPLIT_LEVELS + 1];
-
-static const xy_threads_t *place_named(const char *name)
-{
-    return xy_table_find(XY_TABLE(xy_threads_all), name);
-}
-
-static const xy_order_t *usual_order(void)
-{
-    return xy_table_find(XY_TABLE(xy_order_all), "semaphore");
-}
 
 /* ---- The node ---- */
 
@@ -118,7 +106,7 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
                           .core_list = cores,
                           .comm_list = comm,
                           .progress = f->of.is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
-                          .order = usual_order()->name,
+                          .order = xy_order_usual()->name,
                           .priority = mpi_settings_of(call->comm)->priority};
     xy_machine_t *machine = NULL;
     xy_graph_t *graph = NULL;
@@ -194,57 +182,12 @@ void nbc_model_forget(nbc_comm_t *nbc)
 
 /* ---- Choosing ---- */
 
-/* Do too few cores communicate for what the others compute? With P of them beside L cores of ranks
- * and a work W that these would share, beside a computation of W/L (L + P)/L, threads on the cores
- * of their ranks take W/L longer than the computation, the others at least W/P. */
-static bool is_too_much(const mpi_coll_t *coll, xy_collective_t collective)
-{
-    int l = coll->locals, p = mpi_job->comm_workers;
-    xy_split_t tree = {.cores = l + p, .ranks = coll->size, .compute_cores = l, .base = 2};
-
-    if (p == 0)
-        return false;
-    if (nbc_is_tree(collective)) {
-        tree.is_doubling = collective == XY_COLL_GATHER || collective == XY_COLL_SCATTER;
-        return xy_split_overlapped(&tree, xy_split_height(tree.ranks, 2)) <
-               xy_split_overlapped(&tree, 0);
-    }
-    return (long)p * (2 * l + p) < (long)l * l;
-}
-
-/* Without a forecast. */
-static void choose_by_rule(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
-{
-    bool is_chain = shape->collective == XY_COLL_SCAN || shape->collective == XY_COLL_EXSCAN;
-
-    if (shape->is_threads && way->place == NULL)
-        way->place = place_named(is_chain                                           ? "odd-even"
-                                 : is_too_much(call->comm->coll, shape->collective) ? "bind"
-                                                                                    : "numa");
-    if (shape->is_threads && way->order == NULL)
-        way->order = usual_order();
-    if (shape->is_split && shape->split < 0)
-        shape->split = nbc_split_levels(call, shape);
-}
-
-static void choose_best(const nbc_forecast_t *f, double compute, nbc_shape_t *shape, nbc_way_t *way)
-{
-    int levels = 0, best = xy_sim_forecast_best(&f->of, compute, split_of(shape), &levels);
-
-    if (shape->is_split)
-        shape->split = levels;
-    if (way->place == NULL)
-        way->place = f->of.places[best];
-    if (way->order == NULL)
-        way->order = f->of.orders[best];
-}
-
 void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
 {
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     const nbc_forecast_t *f = NULL;
-    double measured = nbc_of(call->comm->coll)->computed[shape->collective];
     xy_collective_t c = shape->collective;
+    xy_sim_case_t of;
 
     if (shape->is_split)
         shape->split = s->split;
@@ -257,14 +200,18 @@ void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *wa
         ((shape->is_threads && (way->place == NULL || way->order == NULL)) ||
          (shape->is_split && shape->split < 0)))
         f = forecast(call, shape, way);
-    if (f != NULL)
-        choose_best(
-            f, s->split == XMPI_SPLIT_ADAPTIVE && measured > 0 ? measured : f->of.times[0].compute,
-            shape, way);
-    else
-        choose_by_rule(call, shape, way);
-    if (shape->is_split && shape->split <= XY_SIM_SPLIT_LEVELS)
-        atomic_fetch_add_explicit(&splits[c][shape->split], 1, memory_order_relaxed);
+    of = nbc_split_case(call, shape);
+    of.place = way->place;
+    of.order = way->order;
+    of.split = split_of(shape);
+    xy_sim_choose(f != NULL ? &f->of : NULL, &of);
+    way->place = of.place;
+    way->order = of.order;
+    if (shape->is_split) {
+        shape->split = of.split;
+        if (shape->split <= XY_SIM_SPLIT_LEVELS)
+            atomic_fetch_add_explicit(&splits[c][shape->split], 1, memory_order_relaxed);
+    }
 }
 
 void nbc_splits_reset(void)

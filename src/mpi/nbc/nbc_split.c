@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Split-tree in the runtime, where calls cannot be simulated (nbc_model.c), because ranks share
- * cores: how many leaf levels run on the cores of the ranks.
- *
- * The model (coll/split.h) wants the ranks, the cores they share, the communication cores and the
- * computation C, in transfers of the buffer. `auto` takes the model's own C; `adaptive` the time
- * that ranks spent between the start of this collective and its Wait before, divided by what one
- * transfer costs. Each call moves the mean a quarter of the way, so that it follows a program whose
- * phases differ and one odd call does not matter.
+ * A call as the choice of settings sees it (nbc_model.c): the ranks, the cores they share, the
+ * communication cores, and with `adaptive` the time that ranks spent between the start of this
+ * collective and its Wait before. Each call moves the mean a quarter of the way, so that it follows
+ * a program whose phases differ and one odd call does not matter.
  */
 #include <math.h>
 
@@ -30,25 +26,18 @@ static int comm_cores(const coll_call_t *call)
     return mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE ? 0 : mpi_job->comm_workers;
 }
 
-int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
+xy_sim_case_t nbc_split_case(const coll_call_t *call, const nbc_shape_t *shape)
 {
     const mpi_coll_t *coll = call->comm->coll;
-    int wanted = mpi_settings_of(call->comm)->split;
-    double computed = nbc_of(coll)->computed[shape->collective];
-    xy_split_t model = {.cores = coll->locals + comm_cores(call),
-                        .ranks = coll->size,
-                        .compute_cores = coll->locals,
-                        .base = 2,
-                        .is_doubling = shape->collective == XY_COLL_GATHER ||
-                                       shape->collective == XY_COLL_SCATTER};
+    bool is_adaptive = mpi_settings_of(call->comm)->split == XMPI_SPLIT_ADAPTIVE;
 
-    if (wanted == XMPI_SPLIT_ADAPTIVE && computed > 0.0) {
-        model.has_compute = true;
-        /* An allreduce goes through the tree twice, each time beside half of the computation. */
-        model.compute = computed / transfer_seconds(shape) /
-                        (shape->collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
-    }
-    return xy_split_best(&model);
+    return (xy_sim_case_t){.collective = shape->collective,
+                           .ranks = coll->size,
+                           .cores = coll->locals,
+                           .comm_cores = comm_cores(call),
+                           .is_threads = shape->is_threads,
+                           .transfer = transfer_seconds(shape),
+                           .computed = is_adaptive ? nbc_of(coll)->computed[shape->collective] : 0};
 }
 
 /* One transfer of the tree that moves as much as this call: where ranks have blocks of their own,
