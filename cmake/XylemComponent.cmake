@@ -2,7 +2,7 @@
 # xy_component(NAME SOURCES ... [COMPONENTS lower components] [LIBS imported targets] [DEFINES ...] [TESTS foo_test.c ...]
 #         [FUZZ foo_fuzz.c ...])
 # makes the static library xy_NAME and one ctest entry NAME.foo for each unit test. Components include
-# each other as "component/component.h".
+# each other as "component/component.h"; tests share helpers of tests/testing as "testing/component.h".
 
 # Not under AddressSanitizer: tests of how good answers are, which compute for long what other tests compute too, and one
 # with blocks in blocks, as only an allocator may have.
@@ -74,7 +74,7 @@ function(xy_component name)
       endif()
       set(target test_${name}_${stem})
       add_executable(${target} ${source})
-      target_include_directories(${target} PRIVATE ${XYLEM_INCLUDES})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${XYLEM_INCLUDES})
       target_compile_definitions(${target} PRIVATE ${R_DEFINES} XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                  XYLEM_SANITIZED=${XYLEM_SANITIZED}) # 1: look at fewer cases
       # Lists of tests and asserts keep the optimiser busy, and gain nothing.
@@ -125,7 +125,7 @@ function(xy_fuzz name library)
     get_filename_component(stem ${source} NAME)
     string(REGEX REPLACE "_fuzz\\.c$" "" stem ${stem})
     add_executable(fuzz_${name}_${stem} ${source})
-    target_include_directories(fuzz_${name}_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
+    target_include_directories(fuzz_${name}_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${XYLEM_INCLUDES})
     target_compile_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer-no-link)
     target_link_libraries(fuzz_${name}_${stem} PRIVATE ${library} m)
     # Not the shared runtime: the fuzzer's C++ library would come before it.
@@ -161,7 +161,7 @@ function(xy_alone_test component source)
   endif()
   set(target test_${component}_${stem})
   add_executable(${target} ${source} ${ARGN})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${XYLEM_INCLUDES})
   target_compile_definitions(${target} PRIVATE XYLEM_SANITIZED=${XYLEM_SANITIZED})
   target_link_options(${target} PRIVATE -pie)
   target_link_libraries(${target} PRIVATE xy_base PkgConfig::CMOCKA m dl)

@@ -68,6 +68,10 @@ def component_of(path):
     return "/".join(parts[1:-1])
 
 
+def included_by(path):
+    return re.findall(r'^#include "([\w/]+\.h)"', path.read_text(encoding="utf-8"), re.M)
+
+
 def components():
     """{component: (components whose headers it includes, its unit tests as sources)}."""
     found = {}
@@ -76,11 +80,12 @@ def components():
         if name is None:
             continue
         used, tests = found.setdefault(name, (set(), []))
+        included = included_by(path)
         if path.name.endswith("_test.c"):
             tests.append(path)
-        else:
-            included = re.findall(r'^#include "([\w/]+\.h)"', path.read_text(encoding="utf-8"), re.M)
-            used.update(filter(None, (component_of("src/" + header) for header in included)))
+            shared = [ROOT / "tests" / header for header in included if header.startswith("testing/")]
+            included = [header for path in shared for header in included_by(path)]
+        used.update(filter(None, (component_of("src/" + header) for header in included)))
     return found
 
 
@@ -151,6 +156,9 @@ def tests_of(path, suite):
         found += ["check.verbs"]
     elif path.startswith("tests/mutants/"):
         found += ["check.mutants", "check.mutants_self", "check.mutants_generate"]
+    elif path.startswith("tests/testing/"):
+        found += suite.unit_tests(test for test in sorted((ROOT / "src").rglob("*_test.c"))
+                                  if f'"testing/{where.name}"' in test.read_text(encoding="utf-8"))
     elif where.parts[0] == "include":
         found += ["check.headers", "check.exports", "mpi.header", "mpi.symbols"]
     elif where.parts[0] == "examples":

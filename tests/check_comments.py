@@ -16,7 +16,7 @@ from check_sizes import source_files
 
 BODY_LINES = 10
 FOLDERS = ("src", "tools")
-TEST = re.compile(r"(_test|_fuzz|_testing)\.[ch]$|(^|/)(tests?|testing|fuzz)(/|\.[ch]$)")
+TEST = re.compile(r"(_test|_fuzz)\.[ch]$|(^|/)(tests?|testing|fuzz)(/|\.[ch]$)")
 STATIC = re.compile(r"^(?:[A-Z_]+\b(?:\([^)]*\))?\s+|__attribute__\(\(.*?\)\)\s+|inline\s+)*static\b")
 # The name is the word before the first parenthesis that no attribute or macro in capitals opens.
 ATTRIBUTE = re.compile(r"\b(?:__attribute__|_Alignas|[A-Z][A-Z0-9_]+)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")

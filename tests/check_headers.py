@@ -41,10 +41,10 @@ def compile_text(command, text):
 def jobs_for(root, public, extra):
     """(header, command, text) for every header and compiler."""
     compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
-    inside = ["-D_GNU_SOURCE", f"-I{root}/src", f"-I{public}"] + extra
+    inside = ["-D_GNU_SOURCE", f"-I{root}/src", f"-I{root}/tests", f"-I{public}"] + extra
     alone = compiled_alone(root / "src")
-    for header in sorted((root / "src").rglob("*.h")):
-        name = header.relative_to(root / "src")
+    for header in sorted([*(root / "src").rglob("*.h"), *(root / "tests/testing").glob("*.h")]):
+        name = header.relative_to(root / "tests" if header.parent.name == "testing" else root / "src")
         if str(name) in alone and GUARD.match(header.read_text()):
             continue
         text = f'#include "{name}"\n#include "{name}"\n'

@@ -10,6 +10,7 @@ rows of their own (`| 7.2 | `src/mpi/datatype` |`), and the files beside the par
 the row `src/NAME` again or none (then they are above all parts). For each file of a component:
   - it includes no component of its own layer or above;
   - of another component it includes only that component's own header, NAME/NAME.h (NAME/PART/PART.h);
+  - only tests include headers of tests/testing: testing/NAME_PART.h or testing/NAME_PART_*.h belongs to a component;
   - a component it includes is named in COMPONENTS of its CMakeLists.txt, directly or through another component
     (tests included), and COMPONENTS names no component of its own layer or above.
 """
@@ -44,6 +45,13 @@ def component_of(path, layers):
     while folder and folder not in layers:
         folder = folder.rpartition("/")[0]
     return folder
+
+
+def component_of_testing(path, layers):
+    """The component or part to which testing/NAME_PART_*.h belongs, or ""."""
+    match = re.fullmatch(r"testing/(\w+)\.h", path)
+    names = [c for c in layers if match and f"{match[1]}_".startswith(c.replace("/", "_") + "_")]
+    return max(names, key=len, default="")
 
 
 def is_below(lower, upper, layers):
@@ -99,16 +107,17 @@ def component_directories(root, layers):
 
 def check_include(component, where, target, layers, reachable):
     """The complaints about one include of `target` in a file of `component`."""
-    other = component_of(target, layers)
+    other = component_of_testing(target, layers) or component_of(target, layers)
     rest = target[len(other) + 1:]
-    if not other or other == component:
-        return []
     problems = []
+    shared = target.startswith("testing/")
+    if shared and not re.search(r"(_test\.c|_fuzz\.c|^tests/testing/\w+\.h)\b", where):
+        problems.append(f"{where}: {target} is for tests")
+    if not other or other == component:
+        return problems
     if not is_below(other, component, layers):
         problems.append(f"{where}: {component} (layer {show(layers[component])}) includes {target} of layer "
                         f"{show(layers[other])}; a component uses only components below it")
-    # Tests may share the helpers of tests of a component below.
-    shared = rest == "testing.h" and re.search(r"(_test\.c|testing\.h)\b", where)
     header = other.rpartition("/")[2] + ".h"
     if rest != header and not shared:
         problems.append(f"{where}: {target} is private to {other}; include {other}/{header}")
@@ -117,6 +126,14 @@ def check_include(component, where, target, layers, reachable):
         problems.append(f"{where}: includes {top} but COMPONENTS in the CMakeLists.txt of "
                         f"{component.split('/')[0]} does not name it")
     return problems
+
+
+def includes_of(path, root):
+    """(place, target) of each include of a file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        include = INCLUDE.match(line)
+        if include:
+            yield f"{path.relative_to(root)}:{number}", include.group(1)
 
 
 def check(root):
@@ -137,13 +154,16 @@ def check(root):
                                 f"{lower}, which is not below {component}")
         reachable = None if links[component] is None else closure(component, links)
         for path in sorted(directory.rglob("*.[ch]")):
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                include = INCLUDE.match(line)
-                if include:
-                    where = f"{path.relative_to(root)}:{number}"
-                    inside = f"{component}/{path.relative_to(directory).as_posix()}"
-                    problems += check_include(component_of(inside, layers), where, include.group(1),
-                                              layers, reachable)
+            inside = component_of(f"{component}/{path.relative_to(directory).as_posix()}", layers)
+            for where, target in includes_of(path, root):
+                problems += check_include(inside, where, target, layers, reachable)
+    for path in sorted((root / "tests/testing").glob("*.h")):
+        component = component_of_testing(f"testing/{path.name}", layers)
+        if not component:
+            problems.append(f"tests/testing/{path.name}: named as no component of docs/architecture.md")
+            continue
+        for where, target in includes_of(path, root):
+            problems += check_include(component, where, target, layers, None)
     return problems
 
 
@@ -165,6 +185,11 @@ GOOD = {
     "src/group/group.c": '#include "group/b/b.h"\n#include "group/group.h"\n',
     "src/group/b/deep/x.c": '#include "group/a/a.h"\n',
     "tools/main.c": '#include "mid/mid.h"\n#include "side/side.h"\n#include "group/b/b.h"\n',
+    "src/mid/mid_test.c": '#include "testing/low.h"\n#include "testing/mid.h"\n',
+    "src/group/b/b_test.c": '#include "testing/group_b_more.h"\n',
+    "tests/testing/low.h": '#include "low/inner.h"\n',
+    "tests/testing/mid.h": '#include "mid/inner.h"\n#include "testing/low.h"\n',
+    "tests/testing/group_b_more.h": '#include "group/b/inner.h"\n#include "group/a/a.h"\n',
 }
 
 # What is changed in the good tree, and a word that the complaint must hold.
@@ -183,6 +208,14 @@ BROKEN = [
     ({"src/group/b/deep/x.c": '#include "group/b/b.h"\n'}, "includes group/b/b.h of layer 3.3"),
     ({"tools/main.c": '#include "group/b/inner.h"\n'}, "private to group/b"),
     ({"src/mid/mid.c": '#include "group/a/a.h"\n'}, "includes group/a/a.h of layer 3.1"),
+    ({"src/mid/mid.c": '#include "testing/low.h"\n'}, "testing/low.h is for tests"),
+    ({"src/mid/mid.c": '#include "testing/mid.h"\n'}, "testing/mid.h is for tests"),
+    ({"src/low/low_test.c": '#include "testing/mid.h"\n'}, "includes testing/mid.h of layer 2"),
+    ({"src/side/side_test.c": '#include "testing/mid.h"\n'}, "includes testing/mid.h of layer 2"),
+    ({"tests/testing/low.h": '#include "testing/mid.h"\n'}, "includes testing/mid.h of layer 2"),
+    ({"tests/testing/mid.h": '#include "low/inner.h"\n'}, "private to low"),
+    ({"tests/testing/group_b_more.h": '#include "group/group.h"\n'}, "group/b (layer 3.3) includes group/group.h"),
+    ({"tests/testing/other.h": ""}, "named as no component"),
     ({"docs/architecture.md": "no table\n"}, "no layers table"),
 ]
 

@@ -10,7 +10,7 @@ machines/, include/ or examples/; `*` stands for any text, capitals for a name o
 architecture page may reserve folders that do not exist yet. In a comment of a source it is any word that
 ends in .c or .h; the last part of it is looked for, and the parts before it where there are any.
 
-No two files of src share a name, but tests, layer.c, testing.h and the files that are named as their folder.
+No two files of src share a name, but tests, layer.c and the files that are named as their folder.
 """
 import re
 import sys
@@ -45,7 +45,7 @@ def problems_of_names(paths):
     """Files of src with the name of another one."""
     first, found = {}, []
     for path in map(Path, sorted(paths)):
-        if path.stem == path.parent.name or re.fullmatch(r"layer\.c|testing\.h|.*_(test|fuzz)\.c", path.name):
+        if path.stem == path.parent.name or re.fullmatch(r"layer\.c|.*_(test|fuzz)\.c", path.name):
             continue
         if path.name in first:
             found.append(f"{path}: {first[path.name]} has the same name; begin one with that of its folder")
@@ -63,7 +63,7 @@ def check(root):
     for page in pages:
         found += problems_of(page.read_text(encoding="utf-8"), str(page.relative_to(root)), exists)
     sources = [*root.glob("src/**/*.[ch]"), *root.glob("tools/**/*.[ch]"), *root.glob("include/*.h"),
-               *root.glob("bench/**/*.[ch]"), *root.glob("examples/*.c")]
+               *root.glob("bench/**/*.[ch]"), *root.glob("examples/*.c"), *root.glob("tests/testing/*.h")]
     found += problems_of_names(str(path.relative_to(root)) for path in root.glob("src/**/*.[ch]"))
     names = ["/" + str(path.relative_to(root)) for path in sources]
     for path in sorted(sources):

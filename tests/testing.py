@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For tests in Python: the seed and the sample, as in src/base/testing.h, and limits of time.
+"""For tests in Python: the seed and the sample, as in tests/testing/base.h, and limits of time.
 
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     import testing

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by tests: the seed and the sample, as in src/base/testing.h, and limits of time.
+# Sourced by tests: the seed and the sample, as in tests/testing/base.h, and limits of time.
 
 # testing_hash TEXT: the 64-bit FNV-1a hash of a seed, without sign; never 0.
 testing_hash() {

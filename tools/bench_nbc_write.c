@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench_nbc.h"
+#include "draw/draw.h"
 
 /* One result with what it belongs to. */
 typedef struct {
@@ -146,25 +147,24 @@ static const char *const phases[NBC_PHASES] = {"t_comm", "t_comp", "t_ovrl"};
 static void csv_row(const row_t *row, void *arg)
 {
     const nbc_result_t *r = row->result;
-    FILE *file = arg;
+    const nbc_time_t *comm = &r->times[NBC_COMM], *comp = &r->times[NBC_COMP];
+    const nbc_time_t *ovrl = &r->times[NBC_OVRL];
 
     if (r->turns == 0)
         return;
-    fprintf(file, "%s,%llu,%d,%s,%ld", xy_coll_name(row->collective), (unsigned long long)row->size,
-            row->ranks, row->library->name, r->kernels);
-    for (int p = 0; p < NBC_PHASES; p++)
-        fprintf(file, ",%.9g,%.9g,%.9g,%.9g", nbc_median(r, (nbc_phase_t)p), r->times[p].mean,
-                r->times[p].min, r->times[p].max);
-    fprintf(file, ",%.4g,%.4g,%s\n", nbc_overlap(r), ratio_of(r), r->is_right ? "true" : "false");
+    xy_rows_add(arg,
+                "collective %s bytes %lu ranks %d library %s kernels %ld t_comm %g t_comm_mean %g "
+                "t_comm_min %g t_comm_max %g t_comp %g t_comp_mean %g t_comp_min %g t_comp_max %g "
+                "t_ovrl %g t_ovrl_mean %g t_ovrl_min %g t_ovrl_max %g overlap %g ratio %g right %i",
+                xy_coll_name(row->collective), row->size, row->ranks, row->library->name,
+                r->kernels, nbc_median(r, NBC_COMM), comm->mean, comm->min, comm->max,
+                nbc_median(r, NBC_COMP), comp->mean, comp->min, comp->max, nbc_median(r, NBC_OVRL),
+                ovrl->mean, ovrl->min, ovrl->max, nbc_overlap(r), ratio_of(r), r->is_right);
 }
 
 xy_status_t nbc_write_csv(const void *arg, FILE *file)
 {
-    fputs("collective,bytes,ranks,library,kernels", file);
-    for (int p = 0; p < NBC_PHASES; p++)
-        fprintf(file, ",%s,%s_mean,%s_min,%s_max", phases[p], phases[p], phases[p], phases[p]);
-    fputs(",overlap,ratio,right\n", file);
-    for_each_row(arg, csv_row, file);
+    for_each_row(arg, csv_row, &(xy_rows_t){.csv = file});
     return XY_OK;
 }
 
@@ -177,22 +177,14 @@ static void json_row(const row_t *row, void *arg)
     if (r->turns == 0)
         return;
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "collective", xy_coll_name(row->collective));
-    xy_json_int(j, "bytes", (int64_t)row->size);
-    xy_json_int(j, "ranks", row->ranks);
-    xy_json_string(j, "library", row->library->name);
-    xy_json_int(j, "turns", r->turns);
-    xy_json_int(j, "kernels", r->kernels);
-    for (int p = 0; p < NBC_PHASES; p++) {
-        xy_json_begin_object(j, phases[p]);
-        xy_json_double(j, "median", nbc_median(r, (nbc_phase_t)p));
-        xy_json_double(j, "mean", r->times[p].mean);
-        xy_json_double(j, "min", r->times[p].min);
-        xy_json_double(j, "max", r->times[p].max);
-        xy_json_end(j);
-    }
-    xy_json_double(j, "overlap", nbc_overlap(r));
-    xy_json_double(j, "ratio", ratio_of(r));
+    xy_fields(j, "collective %s bytes %lu ranks %d library %s turns %d kernels %ld",
+              xy_coll_name(row->collective), row->size, row->ranks, row->library->name, r->turns,
+              r->kernels);
+    for (int p = 0; p < NBC_PHASES; p++)
+        xy_fields_object(j, phases[p], "median %g mean %g min %g max %g",
+                         nbc_median(r, (nbc_phase_t)p), r->times[p].mean, r->times[p].min,
+                         r->times[p].max);
+    xy_fields(j, "overlap %g ratio %g", nbc_overlap(r), ratio_of(r));
     if (!isnan(bound_of(row)))
         xy_json_double(j, "bound", bound_of(row));
     if (!isnan(row->against))
@@ -208,11 +200,8 @@ void nbc_write_json(const void *arg, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_bool(&j, "simulated", false);
-    xy_json_string(&j, "mode", study->values->mode);
-    xy_json_string(&j, "kernel", study->values->kernel);
-    xy_json_int(&j, "cores", study->cores);
-    xy_json_int(&j, "comm_cores", study->comm_cores);
+    xy_fields(&j, "simulated %i mode %s kernel %s cores %d comm_cores %d", false,
+              study->values->mode, study->values->kernel, study->cores, study->comm_cores);
     xy_json_begin_array(&j, "points");
     for_each_row(study, json_row, &j);
     xy_json_end(&j);

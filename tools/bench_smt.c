@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "draw/draw.h"
 #include "machine/machine.h"
 #include "verbs.h"
 
@@ -212,14 +213,10 @@ static void print_line(int place, uint64_t bytes, const sample_t *s, double alon
 
 static void print_json(xy_json_t *j, int place, uint64_t bytes, const sample_t *s, double alone)
 {
-    xy_json_begin_object(j, NULL);
-    xy_json_string(j, "place", place_names[place]);
-    xy_json_int(j, "buffer", place > 0 ? (int64_t)bytes : 0);
-    xy_json_double(j, "seconds", s->seconds);
-    xy_json_double(j, "ratio", s->seconds / alone);
-    xy_json_double(j, "l1_misses", s->misses >= 0 ? s->misses : (double)NAN);
-    xy_json_double(j, "copied_per_second", s->copied);
-    xy_json_end(j);
+    xy_fields_object(j, NULL,
+                     "place %s buffer %ld seconds %g ratio %g l1_misses %g copied_per_second %g",
+                     place_names[place], place > 0 ? (int64_t)bytes : 0, s->seconds,
+                     s->seconds / alone, s->misses >= 0 ? s->misses : (double)NAN, s->copied);
 }
 
 /* All lines of one place, or a word about its absence. */

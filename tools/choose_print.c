@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "draw/draw.h"
 
 static const char *plural(size_t n)
 {
@@ -109,14 +110,9 @@ static void json_candidate(const choose_answer_t *a, size_t i, xy_json_t *j)
     const xy_candidate_t *c = &a->times->candidates[i];
 
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "name", c->name);
-    xy_json_string(j, "how", a->times->how[i]);
-    xy_json_double(j, "predicted", c->predicted);
-    xy_json_double(j, "seconds", a->of[i].seconds);
-    xy_json_double(j, "low", a->of[i].low);
-    xy_json_double(j, "high", a->of[i].high);
-    xy_json_int(j, "runs", (int64_t)a->of[i].runs);
-    xy_json_string(j, "where", a->times->where[i]);
+    xy_fields(j, "name %s how %s predicted %g seconds %g low %g high %g runs %lu where %s", c->name,
+              a->times->how[i], c->predicted, a->of[i].seconds, a->of[i].low, a->of[i].high,
+              a->of[i].runs, a->times->where[i]);
     if (a->times->node[0] != NULL) {
         xy_json_begin_array(j, "nodes");
         for (size_t k = 0; k < a->times->nodes; k++)
@@ -132,17 +128,15 @@ void choose_print_json(const choose_t *c, const choose_answer_t *a, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "problem", a->instance.problem);
-    xy_json_string(&j, "host", c->host);
+    xy_fields(&j, "problem %s host %s", a->instance.problem, c->host);
     xy_json_begin_object(&j, "parameters");
     for (size_t i = 0; i < a->instance.count; i++)
         xy_json_double(&j, a->instance.parameters[i].name, a->instance.parameters[i].value);
     xy_json_end(&j);
-    xy_json_string(&j, "chosen", a->times->candidates[a->choice.chosen].name);
-    xy_json_string(&j, "best", a->times->candidates[a->choice.best].name);
-    xy_json_double(&j, "sure", a->choice.sure);
-    xy_json_bool(&j, "trial", a->choice.is_trial);
-    xy_json_int(&j, "cached", (int64_t)a->times->cached);
+    xy_fields(&j, "chosen %s best %s sure %g trial %i cached %lu",
+              a->times->candidates[a->choice.chosen].name,
+              a->times->candidates[a->choice.best].name, a->choice.sure, a->choice.is_trial,
+              a->times->cached);
     xy_json_begin_array(&j, "alternatives");
     for (size_t i = 0; i < a->times->count; i++)
         json_candidate(a, i, &j);

@@ -5,6 +5,7 @@
 
 #include "coll/coll.h"
 #include "cost/cost.h"
+#include "draw/draw.h"
 #include "explain.h"
 
 /* The question, with the arrays that some collectives have. */
@@ -206,16 +207,13 @@ static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
                            const xy_coll_algorithm_t *chosen)
 {
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "name", c->algorithm->name);
-    xy_json_bool(j, "applicable", c->is_applicable);
-    xy_json_string(j, "engine", c->algorithm->is_direct ? "direct" : "scheduled");
-    xy_json_bool(j, "chosen", c->algorithm == chosen);
+    xy_fields(j, "name %s applicable %i engine %s chosen %i", c->algorithm->name, c->is_applicable,
+              c->algorithm->is_direct ? "direct" : "scheduled", c->algorithm == chosen);
     if (c->is_applicable)
         xy_json_double(j, "seconds", c->seconds);
     else
         xy_json_string(j, "needs", c->algorithm->needs);
-    xy_json_string(j, "formula", c->algorithm->formula);
-    xy_json_string(j, "describe", c->algorithm->describe);
+    xy_fields(j, "formula %s describe %s", c->algorithm->formula, c->algorithm->describe);
     xy_json_end(j);
 }
 
@@ -225,17 +223,11 @@ static void json_library(xy_json_t *j, const question_t *q)
     const xy_coll_rule_t *r = q->choice.rule;
 
     xy_json_begin_object(j, "library");
-    xy_json_string(j, "name", q->library->name);
-    xy_json_bool(j, "fallback", q->choice.is_fallback);
-    if (r != NULL) {
-        xy_json_string(j, "table", q->library->table);
-        xy_json_int(j, "line", r->line);
-        xy_json_string(j, "algorithm", r->algorithm);
-        xy_json_string(j, "native", r->native);
-        xy_json_string(j, "when", r->when);
-        xy_json_string(j, "inside", r->inside);
-        xy_json_int(j, "segment", (int64_t)r->segment);
-    }
+    xy_fields(j, "name %s fallback %i", q->library->name, q->choice.is_fallback);
+    if (r != NULL)
+        xy_fields(j, "table %s line %d algorithm %s native %s when %s inside %s segment %lu",
+                  q->library->table, r->line, r->algorithm, r->native, r->when, r->inside,
+                  r->segment);
     xy_json_end(j);
 }
 
@@ -248,19 +240,13 @@ static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, b
 
     xy_json_init(&j, stdout, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "collective", xy_coll_name(q->request.collective));
-    xy_json_int(&j, "ranks", q->request.procs);
-    xy_json_int(&j, "bytes", (int64_t)(q->request.count * q->request.element));
-    xy_json_bool(&j, "commutative", q->request.is_commutative);
-    xy_json_begin_object(&j, "link");
-    xy_json_string(&j, "source", q->source);
-    xy_json_double(&j, "alpha", q->link.alpha);
-    xy_json_double(&j, "beta", q->link.beta);
-    xy_json_double(&j, "gamma", q->link.gamma);
-    xy_json_double(&j, "copy", q->link.copy);
-    xy_json_end(&j);
-    xy_json_string(&j, "default", xy_coll_direct(q->request.collective)->name);
-    xy_json_string(&j, "chosen", chosen->name);
+    xy_fields(&j, "collective %s ranks %d bytes %lu commutative %i",
+              xy_coll_name(q->request.collective), q->request.procs,
+              q->request.count * q->request.element, q->request.is_commutative);
+    xy_fields_object(&j, "link", "source %s alpha %g beta %g gamma %g copy %g", q->source,
+                     q->link.alpha, q->link.beta, q->link.gamma, q->link.copy);
+    xy_fields(&j, "default %s chosen %s", xy_coll_direct(q->request.collective)->name,
+              chosen->name);
     if (q->library != NULL)
         json_library(&j, q);
     xy_json_bool(&j, "forced", is_forced);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cost/cost.h"
+#include "draw/draw.h"
 #include "explain.h"
 
 /* The sizes of one call. */
@@ -149,30 +150,23 @@ static void print_json(const xy_costs_t *costs, const xy_kernel_cost_t *k, const
 
     xy_json_init(&json, stdout, true);
     xy_json_begin_object(&json, NULL);
-    xy_json_string(&json, "kernel", k->name);
-    xy_json_string(&json, "cluster", k->cluster);
-    xy_json_double(&json, "size", call->equal);
+    xy_fields(&json, "kernel %s cluster %s size %g", k->name, k->cluster, call->equal);
     if (call->count > 1) {
         xy_json_begin_array(&json, "sizes");
         for (size_t i = 0; i < call->count; i++)
             xy_json_double(&json, NULL, call->x[i]);
         xy_json_end(&json);
     }
-    xy_json_int(&json, "threads", k->threads);
-    xy_json_double(&json, "seconds", e.seconds);
-    xy_json_double(&json, "error_max", v->error_max);
+    xy_fields(&json, "threads %ld seconds %g error_max %g", k->threads, e.seconds, v->error_max);
     if (k->held_count > 0)
         xy_json_double(&json, "held_out", k->held_out);
-    xy_json_bool(&json, "extrapolated", e.is_extrapolated);
-    xy_json_double(&json, "start", v->start);
-    xy_json_double(&json, "end", v->end);
+    xy_fields(&json, "extrapolated %i start %g end %g", e.is_extrapolated, v->start, v->end);
     xy_json_begin_array(&json, "params");
     for (int i = 0; i <= v->degree; i++)
         xy_json_double(&json, NULL, v->params[i]);
     xy_json_end(&json);
-    xy_json_int(&json, "samples", (int64_t)k->sample_count);
-    xy_json_string(&json, "machine", costs->machine);
-    xy_json_string(&json, "date", costs->date);
+    xy_fields(&json, "samples %lu machine %s date %s", k->sample_count, costs->machine,
+              costs->date);
     xy_json_end(&json);
 }
 

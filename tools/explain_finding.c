@@ -2,6 +2,7 @@
 /* xylem explain finding: what a class of findings means, and its cure. */
 #include <string.h>
 
+#include "draw/draw.h"
 #include "explain.h"
 #include "mpi/runtime/runtime.h"
 
@@ -47,16 +48,9 @@ static void print_class(const mpi_finding_class_t *c)
 
 static void write_class(xy_json_t *json, const mpi_finding_class_t *c)
 {
-    xy_json_begin_object(json, NULL);
-    xy_json_string(json, "class", c->name);
-    xy_json_string(json, "summary", c->summary);
-    xy_json_string(json, "severity", severity(c));
-    xy_json_bool(json, "plain", c->is_plain);
-    xy_json_string(json, "rule", c->rule);
-    xy_json_string(json, "cure", c->cure);
-    xy_json_string(json, "limits", c->limits);
-    xy_json_string(json, "example", c->example);
-    xy_json_end(json);
+    xy_fields_object(
+        json, NULL, "class %s summary %s severity %s plain %i rule %s cure %s limits %s example %s",
+        c->name, c->summary, severity(c), c->is_plain, c->rule, c->cure, c->limits, c->example);
 }
 
 static void write_classes(const char *name)

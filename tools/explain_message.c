@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cost/cost.h"
+#include "draw/draw.h"
 #include "explain.h"
 
 static const char *const kind_names[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
@@ -66,10 +67,8 @@ static void print_json(const xy_message_cost_t *c, double bytes)
 
     xy_json_init(&json, stdout, true);
     xy_json_begin_object(&json, NULL);
-    xy_json_string(&json, "cluster1", c->cluster1);
-    xy_json_string(&json, "cluster2", c->cluster2);
-    xy_json_string(&json, "library", c->library);
-    xy_json_double(&json, "bytes", bytes);
+    xy_fields(&json, "cluster1 %s cluster2 %s library %s bytes %g", c->cluster1, c->cluster2,
+              c->library, bytes);
     for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
         if (!(m->kind[k].latency > 0))
             continue;

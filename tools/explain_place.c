@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "explain.h"
 #include "place/place.h"
 
@@ -269,32 +270,21 @@ static void print_json(const question_t *q, const level_t *levels, const pair_t 
 
     xy_json_init(&j, stdout, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "strategy", q->place->strategy);
-    xy_json_string(&j, "winner", q->place->winner);
-    xy_json_double(&j, "hop_bytes", q->place->cost.hop_bytes);
-    xy_json_double(&j, "weighted", q->place->cost.weighted);
-    xy_json_double(&j, "max_load", q->place->cost.max_load);
+    xy_fields(&j, "strategy %s winner %s hop_bytes %g weighted %g max_load %g", q->place->strategy,
+              q->place->winner, q->place->cost.hop_bytes, q->place->cost.weighted,
+              q->place->cost.max_load);
     xy_json_begin_array(&j, "levels");
-    for (uint32_t l = 0; l < count_levels(q->target); l++) {
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "within", level_name(q, l, name));
-        xy_json_double(&j, "bytes", levels[l].bytes);
-        xy_json_double(&j, "hop_bytes", levels[l].hop_bytes);
-        xy_json_double(&j, "weighted", levels[l].weighted);
-        xy_json_end(&j);
-    }
+    for (uint32_t l = 0; l < count_levels(q->target); l++)
+        xy_fields_object(&j, NULL, "within %s bytes %g hop_bytes %g weighted %g",
+                         level_name(q, l, name), levels[l].bytes, levels[l].hop_bytes,
+                         levels[l].weighted);
     xy_json_end(&j);
     xy_json_begin_array(&j, "pairs");
-    for (size_t i = 0; i < count && i < PAIRS && pairs[i].weighted > 0; i++) {
-        xy_json_begin_object(&j, NULL);
-        xy_json_int(&j, "a", pairs[i].a);
-        xy_json_int(&j, "b", pairs[i].b);
-        xy_json_int(&j, "core_a", q->target->logical[leaf_of[pairs[i].a]]);
-        xy_json_int(&j, "core_b", q->target->logical[leaf_of[pairs[i].b]]);
-        xy_json_double(&j, "bytes", pairs[i].bytes);
-        xy_json_double(&j, "weighted", pairs[i].weighted);
-        xy_json_end(&j);
-    }
+    for (size_t i = 0; i < count && i < PAIRS && pairs[i].weighted > 0; i++)
+        xy_fields_object(&j, NULL, "a %u b %u core_a %u core_b %u bytes %g weighted %g", pairs[i].a,
+                         pairs[i].b, q->target->logical[leaf_of[pairs[i].a]],
+                         q->target->logical[leaf_of[pairs[i].b]], pairs[i].bytes,
+                         pairs[i].weighted);
     xy_json_end(&j);
     xy_json_end(&j);
 }

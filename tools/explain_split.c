@@ -130,9 +130,7 @@ static void json_curves(const question_t *q, xy_json_t *j)
         xy_split_t s = with_ranks(q, n);
 
         xy_json_begin_object(j, NULL);
-        xy_json_int(j, "n", n);
-        xy_json_double(j, "compute", xy_split_compute(&s));
-        xy_json_int(j, "best", xy_split_best(&s));
+        xy_fields(j, "n %d compute %g best %d", n, xy_split_compute(&s), xy_split_best(&s));
         xy_json_begin_array(j, "overlapped");
         for (int k = 0; k <= xy_split_height(n, s.base); k++)
             xy_json_double(j, NULL, xy_split_overlapped(&s, k));
@@ -149,11 +147,9 @@ static void print_json(const question_t *q)
 
     xy_json_init(&j, stdout, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "collective", q->collective);
-    xy_json_int(&j, "cores", q->split.cores);
-    xy_json_int(&j, "ranks", q->split.ranks);
-    xy_json_double(&j, "compute", xy_split_compute(&q->split));
-    xy_json_int(&j, "best", xy_split_best(&q->split));
+    xy_fields(&j, "collective %s cores %d ranks %d compute %g best %d", q->collective,
+              q->split.cores, q->split.ranks, xy_split_compute(&q->split),
+              xy_split_best(&q->split));
     xy_json_begin_array(&j, "messages");
     for (int i = 1; i <= height(q); i++)
         xy_json_int(&j, NULL, xy_split_messages(q->split.ranks, i, q->split.base));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "draw/draw.h"
 #include "predict.h"
 
 /* Prints the predicted time, the error of the models, and the sums of messages. */
@@ -129,14 +130,9 @@ static void print_processes(xy_json_t *j, const xy_prediction_t *r)
     for (int32_t i = 0; i < r->procs; i++) {
         const xy_vjob_proc_t *proc = &r->proc[i];
 
-        xy_json_begin_object(j, NULL);
-        xy_json_double(j, "end", proc->end);
-        xy_json_double(j, "compute", proc->compute);
-        xy_json_double(j, "communication", proc->communication);
-        xy_json_double(j, "idle", proc->idle);
-        xy_json_int(j, "messages", (int64_t)proc->messages);
-        xy_json_int(j, "bytes", (int64_t)proc->bytes);
-        xy_json_end(j);
+        xy_fields_object(
+            j, NULL, "end %g compute %g communication %g idle %g messages %lu bytes %lu", proc->end,
+            proc->compute, proc->communication, proc->idle, proc->messages, proc->bytes);
     }
     xy_json_end(j);
 }
@@ -148,12 +144,8 @@ static void print_lines(xy_json_t *j, const xy_prediction_t *r)
     for (size_t i = 0; i < r->lines.count; i++) {
         const xy_predict_line_t *l = &XY_VEC_AT(&r->lines, xy_predict_line_t, i);
 
-        xy_json_begin_object(j, NULL);
-        xy_json_string(j, "file", l->file);
-        xy_json_int(j, "line", l->line);
-        xy_json_string(j, "what", what_of(l));
-        xy_json_double(j, "seconds", l->seconds);
-        xy_json_end(j);
+        xy_fields_object(j, NULL, "file %s line %ld what %s seconds %g", l->file, l->line,
+                         what_of(l), l->seconds);
     }
     xy_json_end(j);
 }
@@ -165,15 +157,11 @@ static void print_models(xy_json_t *j, const xy_prediction_t *r)
     for (size_t i = 0; i < r->kernels.count; i++) {
         const xy_predict_kernel_t *k = &XY_VEC_AT(&r->kernels, xy_predict_kernel_t, i);
 
-        xy_json_begin_object(j, NULL);
-        xy_json_string(j, "name", k->name);
-        xy_json_bool(j, "is_loop", !k->is_kernel);
-        xy_json_bool(j, "is_free", k->is_missing);
-        xy_json_int(j, "calls", (int64_t)k->calls);
-        xy_json_double(j, "seconds", k->seconds);
-        xy_json_double(j, "error", k->error);
-        xy_json_bool(j, "is_extrapolated", k->is_extrapolated);
-        xy_json_end(j);
+        xy_fields_object(
+            j, NULL,
+            "name %s is_loop %i is_free %i calls %lu seconds %g error %g is_extrapolated %i",
+            k->name, !k->is_kernel, k->is_missing, k->calls, k->seconds, k->error,
+            k->is_extrapolated);
     }
     xy_json_end(j);
 }
@@ -184,19 +172,16 @@ void predict_print_json(const predict_t *p, const xy_prediction_t *r, double bef
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", p->name);
-    xy_json_string(&j, "machine", p->machine->name);
-    xy_json_int(&j, "ranks", r->procs);
-    xy_json_double(&j, "time", r->seconds);
+    xy_fields(&j, "program %s machine %s ranks %d time %g", p->name, p->machine->name, r->procs,
+              r->seconds);
     if (before > 0)
         xy_json_double(&j, "time_before_placing", before);
-    xy_json_double(&j, "error", r->error >= 0 ? r->error : (double)NAN);
-    xy_json_int(&j, "messages", (int64_t)(r->totals.messages + r->totals.coll_messages));
-    xy_json_int(&j, "bytes", (int64_t)(r->totals.bytes + r->totals.coll_bytes));
-    xy_json_int(&j, "point_to_point_messages", (int64_t)r->totals.messages);
-    xy_json_int(&j, "point_to_point_bytes", (int64_t)r->totals.bytes);
-    xy_json_int(&j, "collectives", (int64_t)r->totals.collectives);
-    xy_json_int(&j, "kernel_calls", (int64_t)r->kernel_calls);
+    xy_fields(&j,
+              "error %g messages %lu bytes %lu point_to_point_messages %lu point_to_point_bytes "
+              "%lu collectives %lu kernel_calls %lu",
+              r->error >= 0 ? r->error : (double)NAN, r->totals.messages + r->totals.coll_messages,
+              r->totals.bytes + r->totals.coll_bytes, r->totals.messages, r->totals.bytes,
+              r->totals.collectives, r->kernel_calls);
     print_models(&j, r);
     print_lines(&j, r);
     print_processes(&j, r);

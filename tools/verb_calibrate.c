@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calibrate.h"
+#include "draw/draw.h"
 #include "fiber/fiber.h"
 #include "gpu/gpu.h"
 #include "measure/measure.h"
@@ -197,12 +198,8 @@ static xy_status_t list_kernels(bool as_json)
     if (as_json) {
         xy_json_init(&j, stdout, true);
         xy_json_begin_array(&j, NULL);
-        for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++) {
-            xy_json_begin_object(&j, NULL);
-            xy_json_string(&j, "name", name);
-            xy_json_string(&j, "describe", text);
-            xy_json_end(&j);
-        }
+        for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++)
+            xy_fields_object(&j, NULL, "name %s describe %s", name, text);
         xy_json_end(&j);
         return xy_stdout_check();
     }
@@ -380,15 +377,10 @@ static void print_checks(const xy_vec_t *results)
         const xy_check_result_t *r = &XY_VEC_AT(results, xy_check_result_t, i);
 
         xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "name", r->name);
-        xy_json_string(&j, "detail", r->detail);
-        xy_json_int(&j, "threads", r->threads);
-        xy_json_bool(&j, "holds", r->holds);
-        if (r->is_measured) {
-            xy_json_double(&j, "middle", r->middle);
-            xy_json_double(&j, "least", r->least);
-            xy_json_double(&j, "greatest", r->greatest);
-        }
+        xy_fields(&j, "name %s detail %s threads %ld holds %i", r->name, r->detail, r->threads,
+                  r->holds);
+        if (r->is_measured)
+            xy_fields(&j, "middle %g least %g greatest %g", r->middle, r->least, r->greatest);
         xy_json_end(&j);
     }
     xy_json_end(&j);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <xylem.h>
 
+#include "draw/draw.h"
 #include "program.h"
 #include "verbs.h"
 
@@ -44,28 +45,20 @@ static void json_option(xy_json_t *json, const xy_option_t *option)
     char letter[2] = {option->letter, '\0'};
 
     xy_json_begin_object(json, NULL);
-    xy_json_string(json, "name", option->name);
-    xy_json_string(json, "letter", option->letter != 0 ? letter : NULL);
+    xy_fields(json, "name %s letter %s", option->name, option->letter != 0 ? letter : NULL);
     xy_json_begin_array(json, "aliases");
     for (const char *const *a = option->aliases; a != NULL && *a != NULL; a++)
         xy_json_string(json, NULL, *a);
     xy_json_end(json);
-    xy_json_string(json, "group", option->group);
-    xy_json_string(json, "level", levels[option->level]);
-    xy_json_string(json, "argument", option->argument);
-    xy_json_string(json, "kind", kinds[option->kind]);
-    if (option->min < option->max) {
-        xy_json_double(json, "min", option->min);
-        xy_json_double(json, "max", option->max);
-    }
+    xy_fields(json, "group %s level %s argument %s kind %s", option->group, levels[option->level],
+              option->argument, kinds[option->kind]);
+    if (option->min < option->max)
+        xy_fields(json, "min %g max %g", option->min, option->max);
     json_choices(json, option);
-    xy_json_string(json, "complete", option->complete);
-    xy_json_string(json, "needs", option->needs);
-    xy_json_string(json, "excludes", option->excludes);
-    xy_json_bool(json, "may_be_empty", option->may_be_empty);
-    xy_json_string(json, "environment", option->env);
-    xy_json_string(json, "default", option->preset);
-    xy_json_string(json, "help", option->help);
+    xy_fields(json,
+              "complete %s needs %s excludes %s may_be_empty %i environment %s default %s help %s",
+              option->complete, option->needs, option->excludes, option->may_be_empty, option->env,
+              option->preset, option->help);
     xy_json_end(json);
 }
 
@@ -73,9 +66,7 @@ static void json_option(xy_json_t *json, const xy_option_t *option)
 static void json_verb(xy_json_t *json, const xy_command_t *verb)
 {
     xy_json_begin_object(json, NULL);
-    xy_json_string(json, "name", verb->name);
-    xy_json_string(json, "summary", verb->summary);
-    xy_json_string(json, "synopsis", verb->synopsis);
+    xy_fields(json, "name %s summary %s synopsis %s", verb->name, verb->summary, verb->synopsis);
     xy_json_begin_array(json, "options");
     for (const xy_option_t *o = verb->options; o != NULL && o->name != NULL; o++)
         if (o->help != NULL)

@@ -9,6 +9,7 @@
 #include <xylem.h>
 
 #include "cost/cost.h"
+#include "draw/draw.h"
 #include "gpu/gpu.h"
 #include "machine/machine.h"
 #include "verbs.h"
@@ -290,12 +291,8 @@ static void print_json(const info_t *info)
     for (size_t i = 0; i < info->rows.count; i++) {
         const row_t *row = &XY_VEC_AT(&info->rows, row_t, i);
 
-        xy_json_begin_object(&json, NULL);
-        xy_json_string(&json, "section", row->section);
-        xy_json_string(&json, "name", row->name);
-        xy_json_bool(&json, "found", row->is_found);
-        xy_json_string(&json, "value", row->value);
-        xy_json_end(&json);
+        xy_fields_object(&json, NULL, "section %s name %s found %i value %s", row->section,
+                         row->name, row->is_found, row->value);
     }
     xy_json_end(&json);
 }

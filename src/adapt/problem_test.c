@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "adapt/adapt_internal.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 static int asked;
 

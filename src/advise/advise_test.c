@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { RANKS = 2, ROUNDS = 3 };
 #define MS INT64_C(1000000)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "advise/advise.h"
+#include "draw/draw.h"
 
 /* Prints the best remedy and how well the replay matches the run. */
 static void put_head(const xy_advice_t *a, FILE *file)
@@ -86,29 +87,17 @@ void xy_advice_json(const xy_advice_t *a, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", a->program);
-    xy_json_int(&j, "ranks", a->ranks);
-    xy_json_int(&j, "cores", a->cores);
-    xy_json_double(&j, "run", a->run);
-    xy_json_double(&j, "replayed", a->replayed);
-    xy_json_double(&j, "scale", a->scale);
-    xy_json_double(&j, "stolen", a->stolen);
-    xy_json_int(&j, "unsure", a->unsure);
+    xy_fields(&j, "program %s ranks %d cores %d run %g replayed %g scale %g stolen %g unsure %d",
+              a->program, a->ranks, a->cores, a->run, a->replayed, a->scale, a->stolen, a->unsure);
     xy_json_begin_array(&j, "remedies");
     for (size_t i = 0; i < a->remedies.count; i++) {
         const xy_remedy_t *r = &XY_VEC_AT(&a->remedies, xy_remedy_t, i);
 
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "kind", r->kind);
-        xy_json_string(&j, "option", r->option);
-        xy_json_string(&j, "change", r->change);
-        xy_json_string(&j, "reason", r->reason);
-        xy_json_double(&j, "gain", r->gain);
-        xy_json_double(&j, "low", r->low);
-        xy_json_double(&j, "high", r->high);
-        xy_json_double(&j, "measured", r->measured);
-        xy_json_double(&j, "noise", r->noise);
-        xy_json_end(&j);
+        xy_fields_object(
+            &j, NULL,
+            "kind %s option %s change %s reason %s gain %g low %g high %g measured %g noise %g",
+            r->kind, r->option, r->change, r->reason, r->gain, r->low, r->high, r->measured,
+            r->noise);
     }
     xy_json_end(&j);
     xy_json_end(&j);

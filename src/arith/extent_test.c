@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "arith/arith.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { ELEMENTS = 4000, MARKS = 8000, TYPES_TRIED = 3000 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "arith/arith.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { KNOWN = 12, GROUPS = 400 };
 

@@ -10,7 +10,7 @@
 
 #include "base/bitset.h"
 #include "base/memory.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { MOST = 300 };
 

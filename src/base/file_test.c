@@ -21,7 +21,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 static char directory[] = "/tmp/xylem-file-XXXXXX";
 

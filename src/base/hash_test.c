@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { KEYS = 512 };
 

@@ -10,7 +10,7 @@
 
 #include "base/heap.h"
 #include "base/memory.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { ITEMS = 5000 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 static void test_allocations(void **state)
 {

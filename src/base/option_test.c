@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/option.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 typedef struct {
     bool tree, quiet;

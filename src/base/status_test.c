@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "base/testing.h"
+#include "testing/base.h"
 
 static void test_texts(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 typedef struct {
     const char *name, *describe;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static void test_hash(void **state)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/testing.h"
 #include "base/text.h"
+#include "testing/base.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/testing.h"
 #include "base/vec.h"
+#include "testing/base.h"
 
 /* Random pushes and pops, compared with a plain array. */
 static void test_like_an_array(void **state)

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/testing.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "testing/base.h"
 
 static xy_status_t parse(const char *text, xy_xml_t **doc_p)
 {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "choose/choose_internal.h"
+#include "testing/base.h"
 
 enum { MANY = 5 };
 static const char *const names[MANY] = {"a", "b", "c", "d", "e"};

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/testing.h"
 #include "choose/choose_internal.h"
-#include "choose/testing.h"
+#include "testing/base.h"
+#include "testing/choose.h"
 
 static char path[64];
 

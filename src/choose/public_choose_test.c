@@ -9,9 +9,9 @@
 #include <string.h>
 #include <xylem.h>
 
-#include "base/testing.h"
 #include "choose/choose.h"
-#include "choose/testing.h"
+#include "testing/base.h"
+#include "testing/choose.h"
 
 static int ran[2];
 

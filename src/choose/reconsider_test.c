@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "base/testing.h"
 #include "choose/choose.h"
+#include "testing/base.h"
 
 static const double predicted[] = {1, 1.2, 2};
 enum { COUNT = 3 };

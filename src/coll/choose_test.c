@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "coll/testing.h"
+#include "testing/coll.h"
 
 static void test_names(void **state)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "coll/testing.h"
+#include "testing/coll.h"
 
 static const xy_coll_link_t links[] = {
     {300e-9, 1.0 / 8e9, 1.0 / 16e9, 1.0 / 8e9},

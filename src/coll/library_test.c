@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "coll/testing.h"
+#include "testing/coll.h"
 
 enum { PROCS_MAX = 4200 };
 

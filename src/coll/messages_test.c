@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "coll/testing.h"
+#include "testing/coll.h"
 
 enum { PROCS_MAX = 32, LINE_MAX_BYTES = 1 << 14 };
 

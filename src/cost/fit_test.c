@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cost/fit.h"
-#include "cost/testing.h"
+#include "testing/cost.h"
 
 enum { SAMPLES = 200, KERNEL_SIZES = 48 };
 

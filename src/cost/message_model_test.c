@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cost/message_model.h"
-#include "cost/testing.h"
+#include "testing/cost.h"
 
 enum { SIZES = 24, SIZES_OF_CURVE = 46 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cost/store.h"
-#include "cost/testing.h"
+#include "testing/cost.h"
 
 enum { SAMPLES = 40 };
 

@@ -4,16 +4,14 @@
  * "constants", "kernels" and "messages". Times are in seconds; a model names the unit of its sizes.
  */
 #include "cost/store.h"
+#include "draw/draw.h"
 
 /* Writes an interval of a fit. */
 static void put_interval(xy_json_t *j, const xy_interval_t *v)
 {
     xy_json_begin_object(j, NULL);
-    xy_json_double(j, "start", v->start);
-    xy_json_double(j, "end", v->end);
-    xy_json_int(j, "samples", v->samples);
-    xy_json_double(j, "error_mean", v->error_mean);
-    xy_json_double(j, "error_max", v->error_max);
+    xy_fields(j, "start %g end %g samples %ld error_mean %g error_max %g", v->start, v->end,
+              v->samples, v->error_mean, v->error_max);
     xy_json_begin_array(j, "params");
     for (int i = 0; i <= v->degree; i++)
         xy_json_double(j, NULL, v->params[i]);
@@ -40,11 +38,8 @@ static void put_shape(xy_json_t *j, const xy_shape_t *shape)
         xy_json_string(j, NULL, shape->name[i]);
     xy_json_end(j);
     put_powers(j, "work", shape->work, shape->sizes);
-    xy_json_double(j, "aspect", shape->aspect);
-    xy_json_int(j, "samples", (int64_t)shape->sample_count);
-    xy_json_double(j, "error_mean", shape->error_mean);
-    xy_json_double(j, "error_max", shape->error_max);
-    xy_json_double(j, "held_out", shape->held_out);
+    xy_fields(j, "aspect %g samples %lu error_mean %g error_max %g held_out %g", shape->aspect,
+              shape->sample_count, shape->error_mean, shape->error_max, shape->held_out);
     xy_json_begin_array(j, "terms");
     for (size_t i = 0; i < shape->count; i++) {
         xy_json_begin_object(j, NULL);
@@ -60,16 +55,12 @@ static void put_shape(xy_json_t *j, const xy_shape_t *shape)
 static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
 {
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "name", k->name);
-    xy_json_string(j, "cluster", k->cluster);
-    xy_json_string(j, "unit", k->unit);
-    xy_json_string(j, "library", k->library);
-    xy_json_string(j, "clock", *k->clock != '\0' ? k->clock : XY_CLOCK_WALL);
-    xy_json_int(j, "threads", k->threads);
-    xy_json_int(j, "distance", k->distance);
-    xy_json_int(j, "samples", (int64_t)k->sample_count);
-    xy_json_double(j, "error_mean", k->fit.error_mean);
-    xy_json_double(j, "error_max", k->fit.error_max);
+    xy_fields(j,
+              "name %s cluster %s unit %s library %s clock %s threads %ld distance %ld samples %lu "
+              "error_mean %g error_max %g",
+              k->name, k->cluster, k->unit, k->library,
+              *k->clock != '\0' ? k->clock : XY_CLOCK_WALL, k->threads, k->distance,
+              k->sample_count, k->fit.error_mean, k->fit.error_max);
     if (k->held_count > 0)
         xy_json_double(j, "held_out", k->held_out);
     put_shape(j, &k->shape);
@@ -83,14 +74,9 @@ static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
 static void put_lines(xy_json_t *j, const char *name, const xy_lines_t *lines)
 {
     xy_json_begin_array(j, name);
-    for (size_t i = 0; i < lines->count; i++) {
-        xy_json_begin_object(j, NULL);
-        xy_json_double(j, "start", lines->line[i].start);
-        xy_json_double(j, "end", lines->line[i].end);
-        xy_json_double(j, "a", lines->line[i].a);
-        xy_json_double(j, "b", lines->line[i].b);
-        xy_json_end(j);
-    }
+    for (size_t i = 0; i < lines->count; i++)
+        xy_fields_object(j, NULL, "start %g end %g a %g b %g", lines->line[i].start,
+                         lines->line[i].end, lines->line[i].a, lines->line[i].b);
     xy_json_end(j);
 }
 
@@ -100,30 +86,23 @@ static void put_message(xy_json_t *j, const xy_message_cost_t *m)
     static const char *const kinds[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
 
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "cluster1", m->cluster1);
-    xy_json_string(j, "cluster2", m->cluster2);
-    xy_json_string(j, "library", m->library);
-    xy_json_int(j, "samples", (int64_t)m->model.count);
+    xy_fields(j, "cluster1 %s cluster2 %s library %s samples %lu", m->cluster1, m->cluster2,
+              m->library, m->model.count);
     for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
         const xy_message_lines_t *lines = &m->model.kind[k];
 
         if (!(lines->latency > 0))
             continue;
         xy_json_begin_object(j, kinds[k]);
-        xy_json_double(j, "latency", lines->latency);
-        xy_json_double(j, "error_mean", lines->error_mean);
+        xy_fields(j, "latency %g error_mean %g", lines->latency, lines->error_mean);
         if (lines->held_count > 0)
             xy_json_double(j, "held_out", lines->held_out);
         put_lines(j, "time", &lines->time);
         put_lines(j, "bandwidth", &lines->bandwidth);
         xy_json_end(j);
     }
-    xy_json_begin_object(j, "loggp");
-    xy_json_double(j, "L", m->model.loggp.latency);
-    xy_json_double(j, "o", m->model.loggp.overhead);
-    xy_json_double(j, "g", m->model.loggp.gap);
-    xy_json_double(j, "G", m->model.loggp.per_byte);
-    xy_json_end(j);
+    xy_fields_object(j, "loggp", "L %g o %g g %g G %g", m->model.loggp.latency,
+                     m->model.loggp.overhead, m->model.loggp.gap, m->model.loggp.per_byte);
     xy_json_end(j);
 }
 
@@ -131,10 +110,8 @@ static void put_constant(xy_json_t *j, const xy_constant_cost_t *c)
 {
     xy_json_begin_object(j, NULL);
     xy_json_string(j, "name", c->name);
-    if (c->from >= 0) {
-        xy_json_int(j, "from", c->from);
-        xy_json_int(j, "to", c->to);
-    }
+    if (c->from >= 0)
+        xy_fields(j, "from %ld to %ld", c->from, c->to);
     xy_json_double(j, "seconds", c->seconds);
     xy_json_end(j);
 }
@@ -145,28 +122,19 @@ void xy_costs_print_json(const xy_costs_t *costs, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "machine", costs->machine);
-    xy_json_string(&j, "hardware", costs->hardware);
-    xy_json_string(&j, "date", costs->date);
+    xy_fields(&j, "machine %s hardware %s date %s", costs->machine, costs->hardware, costs->date);
     xy_json_begin_array(&j, "hosts");
     for (size_t i = 0; i < costs->hosts.count; i++) {
         const xy_host_cost_t *h = &XY_VEC_AT(&costs->hosts, xy_host_cost_t, i);
 
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "name", h->name);
-        xy_json_string(&j, "cluster", h->cluster);
-        xy_json_end(&j);
+        xy_fields_object(&j, NULL, "name %s cluster %s", h->name, h->cluster);
     }
     xy_json_end(&j);
     xy_json_begin_array(&j, "speeds");
     for (size_t i = 0; i < costs->speeds.count; i++) {
         const xy_speed_cost_t *v = &XY_VEC_AT(&costs->speeds, xy_speed_cost_t, i);
 
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "cluster", v->cluster);
-        xy_json_string(&j, "like", v->like);
-        xy_json_double(&j, "factor", v->factor);
-        xy_json_end(&j);
+        xy_fields_object(&j, NULL, "cluster %s like %s factor %g", v->cluster, v->like, v->factor);
     }
     xy_json_end(&j);
     xy_json_begin_array(&j, "constants");

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cost/store.h"
-#include "cost/testing.h"
+#include "testing/cost.h"
 
 static char *print(const xy_costs_t *costs)
 {

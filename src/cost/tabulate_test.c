@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cost/tabulate.h"
-#include "cost/testing.h"
+#include "testing/cost.h"
 
 #define DATA XYLEM_SOURCE_DIR "/tests/data/cost/"
 

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "dense/dense.h"
+#include "testing/base.h"
 
 enum { RANKS = 40, SIDE = 97 };
 

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "base/testing.h"
 #include "dense/dense.h"
+#include "testing/base.h"
 
 enum { RANKS = 30, SIDE = 200 };
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "draw/draw.h"
+#include "testing/base.h"
 
 enum { RANGES = 4000 };
 

@@ -6,6 +6,7 @@
  *   colour.h  one colour for each thing that has a name, the same on all pages
  *   svg.h     shapes, text, tooltips, legends
  *   axis.h    scales, round ticks, grids
+ *   fields.h  named values as JSON and CSV
  *   page.h    the page around pictures: head, finding, sections, tables, zoom
  *
  * Every page and picture of Xylem is drawn with it: machines, placements, costs, sweeps, traces,
@@ -17,6 +18,7 @@
 
 #include "draw/axis.h"
 #include "draw/colour.h"
+#include "draw/fields.h"
 #include "draw/page.h"
 #include "draw/svg.h"
 

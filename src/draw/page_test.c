@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
-#include "draw/testing.h"
+#include "testing/base.h"
+#include "testing/draw.h"
 
 static void test_page(void **state)
 {

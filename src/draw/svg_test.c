@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
-#include "draw/testing.h"
+#include "testing/base.h"
+#include "testing/draw.h"
 
 static const double strange[] = {0,    1,   -1,       0.004,     1e-300, 123456.789,
                                  1e12, NAN, INFINITY, -INFINITY, 0.05,   -0.001};

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "exec/exec.h"
-#include "exec/testing.h"
+#include "testing/exec.h"
 
 /* Sanitizers are slow: fewer numbers of ranks. */
 enum { PROCS_MAX = 100, COUNT_MAX = 9, PROCS_STEP = XYLEM_SANITIZED ? 16 : 7 };

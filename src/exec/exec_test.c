@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exec/testing.h"
+#include "testing/exec.h"
 
 static testing_case_t reduce_of(int procs)
 {

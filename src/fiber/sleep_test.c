@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "fiber/fiber_private.h"
-#include "fiber/testing.h"
+#include "testing/fiber.h"
 
 static _Atomic(const void *) woken; /* the word of the last FUTEX_WAKE */
 static _Atomic bool is_armed;       /* the next barrier brings a post */

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "fiber/fiber_private.h"
 #include "fiber/sanitize.h"
+#include "testing/base.h"
 
 enum { SLOW = FIBER_TSAN || FIBER_ASAN ? 20 : 1 };
 

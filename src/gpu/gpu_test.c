@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "gpu/gpu.h"
 #include "late.h"
+#include "testing/base.h"
 
 static const char text[] =
     "XY_KERNEL fill(XY_GLOBAL double *x, long n, double value)\n"

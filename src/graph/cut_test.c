@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "graph/graph.h"
-#include "graph/testing.h"
+#include "testing/graph.h"
 
 enum { RANKS = 3, BUFFERS = 2, BYTES = 64 };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "graph/testing.h"
+#include "testing/graph.h"
 
 static xy_graph_t *create(void)
 {

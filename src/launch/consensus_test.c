@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 enum { RANKS = 6, NUMBERS = 3 };
 

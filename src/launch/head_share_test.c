@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "launch/head.h"
+#include "testing/base.h"
 
 enum { MOST = 8 };
 

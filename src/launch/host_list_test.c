@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "launch/host_list.h"
+#include "testing/base.h"
 
 /* "a:4 b:0": what was read, as text. */
 static const char *shown(const mpi_hosts_t *hosts)

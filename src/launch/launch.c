@@ -284,9 +284,7 @@ static xy_status_t make_job(launch_t *launch)
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
-        .detach = process_detach,
-        .attach = process_attach,
-        .carry = process_carry,
+        .threads = {.detach = process_detach, .attach = process_attach, .carry = process_carry},
         .rest = process_heap_rest,
         .imagined = launch->values->machine,
     };

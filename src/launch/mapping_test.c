@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "launch/mapping.h"
 #include "launch/virtual_time.h"
 #include "machine/machine.h"
+#include "testing/base.h"
 
 /* Two packages of two L2 caches with two cores each. */
 enum { CORES = 8, MOST = 16 };

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "launch/rankfile.h"
+#include "testing/base.h"
 
 enum { CORES = 6, RANKS = 3 };
 static int cpu[CORES] = {0, 2, 4, 6, 8, 10}, core_of[RANKS];

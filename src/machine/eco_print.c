@@ -2,6 +2,7 @@
 /* Clusters in words and in JSON. */
 #include <string.h>
 
+#include "draw/draw.h"
 #include "machine/eco.h"
 
 /* A thousand names are useless: print the first ones, and how many more. */
@@ -98,21 +99,14 @@ static void json_cluster(xy_json_t *json, const xy_eco_t *eco, uint32_t c)
     const xy_eco_cluster_t *cluster = &eco->cluster[c];
 
     xy_json_begin_object(json, NULL);
-    xy_json_int(json, "cluster", c + 1);
-    xy_json_int(json, "site", eco->site_of[c] + 1);
-    xy_json_int(json, "machines", cluster->machines);
-    xy_json_int(json, "representative", cluster->first);
-    if (cluster->machines > 1) {
-        xy_json_double(json, "latency", cluster->inside_mean);
-        xy_json_double(json, "latency_min", cluster->inside);
-    }
-    if (cluster->nearest != c) {
-        xy_json_int(json, "nearest", cluster->nearest + 1);
-        xy_json_double(json, "distance", cluster->distance);
-        xy_json_double(json, "bound", cluster->bound);
-        xy_json_string(json, "reason",
-                       cluster->reason == XY_ECO_FAR_MACHINE ? "far machine" : "far cluster");
-    }
+    xy_fields(json, "cluster %u site %u machines %u representative %u", c + 1, eco->site_of[c] + 1,
+              cluster->machines, cluster->first);
+    if (cluster->machines > 1)
+        xy_fields(json, "latency %g latency_min %g", cluster->inside_mean, cluster->inside);
+    if (cluster->nearest != c)
+        xy_fields(json, "nearest %u distance %g bound %g reason %s", cluster->nearest + 1,
+                  cluster->distance, cluster->bound,
+                  cluster->reason == XY_ECO_FAR_MACHINE ? "far machine" : "far cluster");
     xy_json_end(json);
 }
 
@@ -122,9 +116,7 @@ void xy_eco_print_json(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *fi
 
     xy_json_init(&json, file, true);
     xy_json_begin_object(&json, NULL);
-    xy_json_double(&json, "rho", eco->rho);
-    xy_json_double(&json, "rho_site", eco->rho_site);
-    xy_json_int(&json, "sites", eco->sites);
+    xy_fields(&json, "rho %g rho_site %g sites %u", eco->rho, eco->rho_site, eco->sites);
     xy_json_begin_array(&json, "machines");
     for (uint32_t i = 0; i < eco->machines; i++)
         xy_json_string(&json, NULL, matrix->name[i]);

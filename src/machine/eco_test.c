@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "machine/eco.h"
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 enum { GRID = 9, EVERY = XYLEM_SANITIZED ? 101 : 1 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 static char *to_xml(const xy_machine_t *m, size_t *size_p)
 {

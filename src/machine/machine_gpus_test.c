@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "machine/machine_internal.h"
+#include "testing/base.h"
 
 static const xy_gpu_found_t three[] = {
     {.name = "far",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine for other programs: flat arrays, every object by its index. */
+#include "draw/draw.h"
 #include "machine/machine_internal.h"
 
 static void write_link(xy_json_t *j, const char *key, xy_link_t link)
@@ -32,8 +33,7 @@ static void write_excluded(xy_json_t *j, uint32_t flags)
 static void write_object(xy_json_t *j, const xy_machine_t *m, xy_obj_t o)
 {
     xy_json_begin_object(j, NULL);
-    xy_json_int(j, "id", o);
-    xy_json_string(j, "type", xy_obj_type_name(m->type[o]));
+    xy_fields(j, "id %u type %s", o, xy_obj_type_name(m->type[o]));
     if (o > 0)
         xy_json_int(j, "parent", m->parent[o]);
     xy_json_int(j, "logical", m->logical[o]);
@@ -94,8 +94,7 @@ static void write_gpus(xy_json_t *j, const xy_machine_t *m)
             const xy_gpu_peer_t *p = &m->gpu_peers[g->first_peer + k];
 
             xy_json_begin_object(j, NULL);
-            xy_json_int(j, "from", p->a);
-            xy_json_int(j, "to", p->b);
+            xy_fields(j, "from %u to %u", p->a, p->b);
             write_link(j, "link", p->link);
             xy_json_end(j);
         }
@@ -113,8 +112,7 @@ static void write_grids(xy_json_t *j, const xy_machine_t *m)
         const xy_grid_t *g = &m->grids[i];
 
         xy_json_begin_object(j, NULL);
-        xy_json_int(j, "object", g->object);
-        xy_json_string(j, "kind", g->is_torus ? "torus" : "mesh");
+        xy_fields(j, "object %u kind %s", g->object, g->is_torus ? "torus" : "mesh");
         xy_json_begin_array(j, "size");
         for (uint32_t d = 0; d < g->dimensions; d++)
             xy_json_int(j, NULL, g->size[d]);
@@ -134,8 +132,7 @@ static void write_routes(xy_json_t *j, const xy_machine_t *m)
     xy_json_begin_array(j, "routes");
     for (uint32_t i = 0; i < m->route_count; i++) {
         xy_json_begin_object(j, NULL);
-        xy_json_int(j, "from", m->routes[i].a);
-        xy_json_int(j, "to", m->routes[i].b);
+        xy_fields(j, "from %u to %u", m->routes[i].a, m->routes[i].b);
         write_link(j, "link", m->routes[i].link);
         xy_json_end(j);
     }
@@ -148,12 +145,8 @@ void xy_machine_print_json(const xy_machine_t *m, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "name", m->name);
-    xy_json_string(&j, "source", m->source);
-    xy_json_int(&j, "leaves", m->leaves);
-    xy_json_int(&j, "usable", xy_machine_usable(m, 0));
-    xy_json_int(&j, "levels", m->depth);
-    xy_json_int(&j, "memory", (int64_t)xy_machine_memory(m, 0));
+    xy_fields(&j, "name %s source %s leaves %u usable %u levels %u memory %lu", m->name, m->source,
+              m->leaves, xy_machine_usable(m, 0), m->depth, xy_machine_memory(m, 0));
     write_counts(&j, m);
     xy_json_begin_array(&j, "objects");
     for (xy_obj_t o = 0; o < m->count; o++)

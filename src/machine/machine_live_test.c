@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 static bool has_pu(const xy_machine_t *m, uint32_t physical)
 {

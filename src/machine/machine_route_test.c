@@ -2,7 +2,7 @@
 /* Ways through fat trees, tori and random machines: properties of all pairs. */
 #include <string.h>
 
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 typedef struct {
     xy_wire_t wires[256];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 #if XYLEM_HAVE_HWLOC
 #include <hwloc.h>

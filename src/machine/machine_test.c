@@ -2,7 +2,7 @@
 /* The tree: its invariants and its answers, against plain references on random machines. */
 #include <string.h>
 
-#include "machine/machine_testing.h"
+#include "testing/machine.h"
 
 enum { SEEDS = 150 };
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static char root[] = "/tmp/xylem_sysfs_XXXXXX";
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "match/match.h"
+#include "testing/base.h"
 
 enum { MOST = 400, STEPS = 4000 / (1 + 9 * XYLEM_SANITIZED) };
 

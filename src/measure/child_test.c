@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cost/testing.h"
 #include "measure/kernel.h"
 #include "measure/point.h"
+#include "testing/cost.h"
 
 static char directory[] = "/tmp/xylem-worker-XXXXXX";
 static char plugin[64];

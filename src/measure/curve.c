@@ -111,18 +111,23 @@ static xy_status_t measure_sample(session_t *s, xy_sample_t *sample)
     return XY_OK;
 }
 
+void measure_random_order(size_t *order, size_t count, uint64_t *random)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t k = xy_random(random) % (i + 1);
+
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
 /* A bad second of the machine meets sizes that are far apart, whose neighbours tell. */
 static xy_status_t measure_all(session_t *s)
 {
     size_t order[SIZES_MAX + HELD], all = s->count + s->held_count;
     xy_status_t st = XY_OK;
 
-    for (size_t i = 0; i < all; i++) {
-        size_t k = xy_random(&s->random) % (i + 1);
-
-        order[i] = order[k];
-        order[k] = i;
-    }
+    measure_random_order(order, all, &s->random);
     for (size_t i = 0; i < all && st == XY_OK; i++)
         st = measure_sample(s, order[i] < s->count ? &s->sample[order[i]]
                                                    : &s->held[order[i] - s->count]);

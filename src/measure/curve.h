@@ -31,6 +31,9 @@ typedef struct {
  * case. EINVAL: too noisy, which was reported. */
 xy_status_t measure_curve_run(const measure_curve_t *curve, xy_kernel_cost_t *kernel);
 
+/* 0 .. count - 1 in random order. */
+void measure_random_order(size_t *order, size_t count, uint64_t *random);
+
 /* Whether a model can be trusted: at most a fifth of its samples were dropped, and neither they nor
  * sizes that were held out are missed by more than a fifth in the mean. The worst of those that
  * were held out may lie where the time jumps, between two samples: without it a fifth, with it

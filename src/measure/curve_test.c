@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "measure/curve.h"
+#include "testing/base.h"
 
 /* A machine with two caches, one measurement in `every` of which is disturbed. */
 typedef struct {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "cost/testing.h"
 #include "measure/discover.h"
 #include "measure/timing.h"
+#include "testing/cost.h"
 
 /* A stand-in for ssh: AGENT HOST uname -n. */
 static const char answers[] = "#!/bin/sh\n"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "measure/gpus.h"
+#include "testing/base.h"
 
 static xy_costs_t *new_costs(void)
 {

@@ -24,15 +24,6 @@ static xy_status_t ignore_line(void *arg, char *line)
     return XY_OK;
 }
 
-static xy_status_t push_all(xy_vec_t *words, const char *const *list)
-{
-    xy_status_t st = XY_OK;
-
-    for (; *list != NULL && st == XY_OK; list++)
-        st = measure_words_push(words, *list);
-    return st;
-}
-
 /* COMMAND HOST, for any way to reach one. */
 static xy_status_t push_reach(const hosts_session_t *s, const char *host, xy_vec_t *words)
 {
@@ -41,8 +32,8 @@ static xy_status_t push_reach(const hosts_session_t *s, const char *host, xy_vec
     const char *const ssh[] = {"ssh", "-oBatchMode=yes", host, NULL};
 
     if (s->launcher.kind == COST_SLURM)
-        return push_all(words, slurm);
-    return push_all(words, s->c->agent != NULL ? agent : ssh);
+        return measure_words_push_all(words, slurm);
+    return measure_words_push_all(words, s->c->agent != NULL ? agent : ssh);
 }
 
 /* Runs xylem calibrate on a host, with its output in `file`; *code_p is its exit code. */
@@ -59,7 +50,7 @@ static xy_status_t run_on(const hosts_session_t *s, const char *host, const char
              1000 * s->c->kernel_seconds /
                  (s->c->on_every_host ? s->eco->machines : s->eco->clusters));
     if (st == XY_OK)
-        st = push_all(&words, last);
+        st = measure_words_push_all(&words, last);
     if (st == XY_OK && xy_vec_append(&words, &end) != XY_OK)
         st = xy_fail_memory("starting processes");
     if (st == XY_OK)

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cost/testing.h"
 #include "measure/hosts_internal.h"
+#include "testing/cost.h"
 
 /* AGENT HOST COMMAND ... --seconds S --output FILE: hosts m1, m2, ... take 1, 2, ... seconds, but
  * m3 is broken, and m4 has said that something was too noisy. */

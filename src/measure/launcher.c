@@ -28,8 +28,7 @@ void measure_words_cleanup(xy_vec_t *words)
     xy_vec_cleanup(words);
 }
 
-/* All of a list ended by NULL. */
-static xy_status_t push_all(xy_vec_t *words, const char *const *list)
+xy_status_t measure_words_push_all(xy_vec_t *words, const char *const *list)
 {
     xy_status_t st = XY_OK;
 
@@ -247,14 +246,14 @@ static xy_status_t push_open_mpi(const measure_launcher_t *l, const char *count,
     const char *const root[] = {"--allow-run-as-root", NULL};
     const char *const hosts[] = {"--hostfile", l->hostfile, NULL};
     const char *const reach[] = {"--mca", "plm_rsh_agent", agent, NULL};
-    xy_status_t st = push_all(words, first);
+    xy_status_t st = measure_words_push_all(words, first);
 
     if (st == XY_OK && geteuid() == 0)
-        st = push_all(words, root);
+        st = measure_words_push_all(words, root);
     if (st == XY_OK && l->hostfile[0] != '\0')
-        st = push_all(words, hosts);
+        st = measure_words_push_all(words, hosts);
     if (st == XY_OK && agent != NULL)
-        st = push_all(words, reach);
+        st = measure_words_push_all(words, reach);
     return st;
 }
 
@@ -266,14 +265,14 @@ static xy_status_t push_hydra(const measure_launcher_t *l, const char *count, co
     char each[16];
     const char *const hosts[] = {"-f", l->hostfile, "-ppn", each, NULL};
     const char *const reach[] = {"-launcher", "ssh", "-launcher-exec", agent, NULL};
-    xy_status_t st = push_all(words, first);
+    xy_status_t st = measure_words_push_all(words, first);
 
     snprintf(each, sizeof(each), "%d", l->per_host);
 
     if (st == XY_OK && l->hostfile[0] != '\0')
-        st = push_all(words, hosts);
+        st = measure_words_push_all(words, hosts);
     if (st == XY_OK && agent != NULL)
-        st = push_all(words, reach);
+        st = measure_words_push_all(words, reach);
     return st;
 }
 
@@ -281,11 +280,11 @@ static xy_status_t push_slurm(const measure_launcher_t *l, const char *count, xy
 {
     const char *const first[] = {l->command, "--ntasks", count, NULL};
     const char *const hosts[] = {"--distribution=arbitrary", NULL};
-    xy_status_t st = push_all(words, first);
+    xy_status_t st = measure_words_push_all(words, first);
 
     if (st == XY_OK && l->hostfile[0] != '\0') {
         setenv("SLURM_HOSTFILE", l->hostfile, 1);
-        st = push_all(words, hosts);
+        st = measure_words_push_all(words, hosts);
     }
     return st;
 }

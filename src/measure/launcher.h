@@ -51,6 +51,8 @@ xy_status_t measure_launcher_words(const measure_launcher_t *l, size_t count, co
 
 /* Append a word, in new memory. ENOMEM is reported. */
 xy_status_t measure_words_push(xy_vec_t *words, const char *word);
+/* All of a list ended by NULL. */
+xy_status_t measure_words_push_all(xy_vec_t *words, const char *const *list);
 void measure_words_cleanup(xy_vec_t *words);
 
 #endif

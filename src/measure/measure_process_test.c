@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "cost/testing.h"
 #include "measure/measure_process.h"
 #include "measure/timing.h"
+#include "testing/cost.h"
 
 static char lines[512];
 

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "cost/testing.h"
 #include "measure/launcher.h"
 #include "measure/measure_hosts.h"
 #include "measure/message_bench.h"
 #include "measure/messages.h"
+#include "testing/cost.h"
 
 /* "pair A B SIZES ..." answered by 1 us + 1 ns per byte, and 100 us more from 10000 bytes on. */
 static char good[] = "echo library A library 1.0; echo step 1 2; IFS=,; for s in $3; do "

@@ -27,8 +27,8 @@ xy_status_t measure_probe_run(const xy_vec_t *words, const char *const *argument
 
     for (size_t i = 0; i < words->count && st == XY_OK; i++)
         st = measure_words_push(&all, XY_VEC_AT(words, char *, i));
-    for (; *arguments != NULL && st == XY_OK; arguments++)
-        st = measure_words_push(&all, *arguments);
+    if (st == XY_OK)
+        st = measure_words_push_all(&all, arguments);
     /* The launcher's daemons on other hosts are out of reach of a signal: the probe ends itself. */
     snprintf(life, sizeof(life), "%.0f", ceil(seconds) + 5);
     if (st == XY_OK)

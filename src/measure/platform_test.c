@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/testing.h"
 #include "measure/platform.h"
+#include "testing/cost.h"
 
 enum { CLUSTERS = 4 };
 

@@ -270,12 +270,7 @@ static xy_status_t visit_round(session_t *s, const xy_fit_t *model, size_t *visi
     xy_status_t st = XY_OK;
 
     *visited_p = 0;
-    for (size_t i = 0; i < all; i++) {
-        size_t k = xy_random(&s->random) % (i + 1);
-
-        order[i] = order[k];
-        order[k] = i;
-    }
+    measure_random_order(order, all, &s->random);
     for (size_t i = 0; i < all && st == XY_OK; i++) {
         measure_point_t *p =
             order[i] < s->count ? &s->points[order[i]] : &s->held[order[i] - s->count];

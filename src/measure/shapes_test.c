@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "measure/shapes.h"
+#include "testing/base.h"
 
 typedef struct {
     uint64_t seed;

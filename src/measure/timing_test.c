@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "cost/testing.h"
 #include "measure/interference.h"
 #include "measure/timing.h"
+#include "testing/cost.h"
 
 typedef struct {
     int runs, befores, fail_at;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "net/greet.h"
-#include "net/testing.h"
+#include "testing/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 /* A door is found in the list, leads to its process, and is gone when it is closed. */
 static void test_open(void **state)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
-#include "net/testing.h"
+#include "testing/base.h"
+#include "testing/net.h"
 
 /* A state stands for an encrypted connection. */
 static char encrypted[] = "encrypted";

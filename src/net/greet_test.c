@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "net/greet.h"
 #include "net/seal.h"
+#include "testing/base.h"
 
 static const uint8_t secret[XY_SECRET_BYTES] = {1, 2, 3};
 static xy_seal_t *accepted;

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "net/pmi_protocol.h"
+#include "testing/base.h"
 
 static void fields_of_a_line_are_found(void **state)
 {

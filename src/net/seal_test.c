@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
-#include "net/testing.h"
+#include "testing/base.h"
+#include "testing/net.h"
 
 enum { MOST = 3 * NET_SEAL_MOST };
 

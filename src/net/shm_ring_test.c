@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "net/shm_ring.h"
+#include "testing/base.h"
 
 enum { SIZE = 4096, ROUNDS = 20000, BETWEEN = 5000 };
 

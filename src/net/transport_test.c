@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "net/shm.h"
+#include "testing/base.h"
 
 enum { MOST = 3, PATIENCE = 60, LONGEST = 60000 };
 

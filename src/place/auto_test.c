@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "base/testing.h"
 #include "place/place.h"
+#include "testing/base.h"
 
 /* A regular tree of one to four levels without some leaves; every third tree is whole. */
 static xy_target_t *random_tree(uint64_t *seed, uint32_t most)

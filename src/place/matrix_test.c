@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static bool is_equal(const xy_matrix_t *a, const xy_matrix_t *b)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placements as launchers, people and programs want them. */
 #include "place/output.h"
+#include "draw/draw.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,12 +213,9 @@ void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file)
 void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, double run, xy_json_t *json)
 {
     xy_json_begin_object(json, NULL);
-    xy_json_string(json, "strategy", p->strategy);
-    xy_json_string(json, "winner", p->winner);
-    xy_json_double(json, "seconds", p->seconds);
-    xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
-    xy_json_double(json, "weighted", p->cost.weighted);
-    xy_json_double(json, "max_load", p->cost.max_load);
+    xy_fields(json, "strategy %s winner %s seconds %g hop_bytes %g weighted %g max_load %g",
+              p->strategy, p->winner, p->seconds, p->cost.hop_bytes, p->cost.weighted,
+              p->cost.max_load);
     if (run >= 0)
         xy_json_double(json, "predicted", run);
     xy_json_begin_array(json, "core_of");

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "place/place.h"
 #include "place/target_internal.h"
+#include "testing/base.h"
 
 enum { CPUS_MAX = 256, RANKS_MAX = 3 * CPUS_MAX };
 

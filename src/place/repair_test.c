@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "place/place.h"
+#include "testing/base.h"
 
 enum { LEAVES_MAX = 24, PROCESSES_MAX = 3 * LEAVES_MAX };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static xy_matrix_t *random_matrix(uint64_t *seed, uint32_t n, uint32_t degree)
 {

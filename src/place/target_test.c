@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "place/place.h"
 #include "place/target_internal.h"
+#include "testing/base.h"
 
 static void put(const char *root, int cpu, const char *name, const char *text)
 {

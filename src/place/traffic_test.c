@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "place/place.h"
+#include "testing/base.h"
 
 static char folder[64];
 

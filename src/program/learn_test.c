@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values from recorded runs, which are made by hand: what calls tell, and what they do not. */
 #include "program/recorded_calls.h"
-#include "program/testing.h"
+#include "testing/program.h"
 
 #define WORLD "comm='MPI_COMM_WORLD'"
 #define BODY                                                                                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptions that are walked: a division by zero is how they say that something is wrong. */
-#include "program/testing.h"
+#include "testing/program.h"
 
 #define WORLD          "comm='MPI_COMM_WORLD'"
 #define CHECK(c, line) "<do c='1 / (" c ")' line='" line "'/>"

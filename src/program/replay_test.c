@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded runs, replayed: traces that are made by hand, against descriptions of the same run. */
-#include "program/testing.h"
+#include "testing/program.h"
 
 #include <unistd.h>
 

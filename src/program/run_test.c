@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "program/process.h"
-#include "program/testing.h"
+#include "testing/program.h"
 
 static double noted[64];
 static int noted_count;

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "program/scan.h"
-#include "program/testing.h"
+#include "testing/program.h"
 
 /* The description of one source, as text; the caller frees it. NULL: it failed. */
 static char *scan_with(const xy_scan_options_t *more, const char *source)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program/code.h"
-#include "program/testing.h"
 #include "program/tree.h"
+#include "testing/program.h"
 
 static const char ring[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<program name=\"ring\" version=\"1\">\n"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/testing.h"
+#include "testing/report.h"
 
 /* 4 ranks compute 4, 6, 8 and 10 s in a run of 12.5 s, which takes 11 s on an ideal network. */
 static void test_golden_efficiencies(void **state)

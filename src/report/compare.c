@@ -212,9 +212,8 @@ void xy_comparison_text(const xy_comparison_t *c, FILE *file)
 static void put_run(xy_json_t *j, const char *key, const xy_analysis_t *a)
 {
     xy_json_begin_object(j, key);
-    xy_json_string(j, "program", a->profile->program);
-    xy_json_int(j, "ranks", (int64_t)a->profile->ranks.count);
-    xy_json_double(j, "run", a->run);
+    xy_fields(j, "program %s ranks %lu run %g", a->profile->program, a->profile->ranks.count,
+              a->run);
     report_put_efficiency(j, &a->efficiency);
     xy_json_end(j);
 }

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "report/live.h"
+#include "testing/base.h"
 
 static char *text_of(xy_live_t *live)
 {

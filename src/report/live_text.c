@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "report/live.h"
 
 enum { DOING = 512, LIST_COLUMNS = 24, HEAD_LINES = 4, FIXED_COLUMNS = 55 };
@@ -373,15 +374,12 @@ static void put_rank(xy_json_t *j, const xy_live_rank_t *r)
     uint32_t shown = r->partners < XY_LIVE_PARTNERS ? r->partners : XY_LIVE_PARTNERS;
 
     xy_json_begin_object(j, NULL);
-    xy_json_int(j, "rank", r->rank);
-    xy_json_int(j, "process", r->process);
-    xy_json_string(j, "state", xy_live_state_names[r->state]);
-    xy_json_double(j, "seconds", 1e-9 * (double)r->ns);
-    xy_json_bool(j, "at_least", r->is_least);
-    xy_json_string(j, "call", r->call[0] != '\0' ? r->call : NULL);
-    xy_json_string(j, "communicator", r->comm[0] != '\0' ? r->comm : NULL);
-    xy_json_string(j, "place", r->place[0] != '\0' ? bare(r->place) : NULL);
-    xy_json_int(j, "waits_for_count", r->partners);
+    xy_fields(j,
+              "rank %d process %u state %s seconds %g at_least %i call %s communicator %s place "
+              "%s waits_for_count %u",
+              r->rank, r->process, xy_live_state_names[r->state], 1e-9 * (double)r->ns, r->is_least,
+              r->call[0] != '\0' ? r->call : NULL, r->comm[0] != '\0' ? r->comm : NULL,
+              r->place[0] != '\0' ? bare(r->place) : NULL, r->partners);
     xy_json_begin_array(j, "waits_for");
     for (uint32_t i = 0; i < shown && r->partner[i] >= 0; i++)
         xy_json_int(j, NULL, r->partner[i]);
@@ -401,18 +399,13 @@ void xy_live_json(const xy_live_t *live, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", live->program);
-    xy_json_int(&j, "mpiexec", live->pid);
-    xy_json_int(&j, "size", live->size);
+    xy_fields(&j, "program %s mpiexec %ld size %u", live->program, live->pid, live->size);
     xy_json_begin_array(&j, "processes");
     for (size_t i = 0; i < live->processes.count; i++) {
         const xy_live_process_t *p = &XY_VEC_AT(&live->processes, xy_live_process_t, i);
 
-        xy_json_begin_object(&j, NULL);
-        xy_json_int(&j, "process", p->number);
-        xy_json_string(&j, "host", p->host);
-        xy_json_bool(&j, "answered", p->time != 0);
-        xy_json_end(&j);
+        xy_fields_object(&j, NULL, "process %u host %s answered %i", p->number, p->host,
+                         p->time != 0);
     }
     xy_json_end(&j);
     xy_json_begin_array(&j, "ranks");

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For programs. Times are in seconds. */
-#include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
+#include "draw/draw.h"
 #include "report/report_internal.h"
 
 static const char *const keys[XY_PARTS] = {"late_sender", "late_receiver", "collective", "lock",
                                            "core",        "transfer",      "library"};
+
+static double seconds(uint64_t ns)
+{
+    return 1e-9 * (double)ns;
+}
 
 static void put_parts(xy_json_t *j, const double part[XY_PARTS])
 {
@@ -16,23 +21,18 @@ static void put_parts(xy_json_t *j, const double part[XY_PARTS])
 
 void report_put_efficiency(xy_json_t *j, const xy_efficiency_t *e)
 {
-    xy_json_begin_object(j, "efficiency");
-    xy_json_double(j, "global", e->global);
-    xy_json_double(j, "parallel", e->parallel);
-    xy_json_double(j, "load_balance", e->load_balance);
-    xy_json_double(j, "communication", e->communication);
-    xy_json_double(j, "serialization", e->serialization);
-    xy_json_double(j, "transfer", e->transfer);
-    xy_json_double(j, "computation_scalability", e->scalability);
-    xy_json_end(j);
+    xy_fields_object(j, "efficiency",
+                     "global %g parallel %g load_balance %g communication %g serialization %g "
+                     "transfer %g computation_scalability %g",
+                     e->global, e->parallel, e->load_balance, e->communication, e->serialization,
+                     e->transfer, e->scalability);
 }
 
 void report_put_site(xy_json_t *j, const xy_profile_t *p, uint32_t site)
 {
     const xy_profile_site_t *s = &XY_VEC_AT(&p->sites, xy_profile_site_t, site);
 
-    xy_json_string(j, "function", s->function);
-    xy_json_string(j, "place", s->place);
+    xy_fields(j, "function %s place %s", s->function, s->place);
 }
 
 /* Writes a call site with its times and blames. */
@@ -40,21 +40,18 @@ static void put_call(xy_json_t *j, const xy_profile_t *p, const xy_site_time_t *
 {
     xy_json_begin_object(j, NULL);
     report_put_site(j, p, s->site);
-    xy_json_int(j, "calls", (int64_t)s->calls);
-    xy_json_int(j, "bytes", (int64_t)s->bytes);
-    xy_json_int(j, "ranks", s->ranks);
-    xy_json_double(j, "computation_before", s->compute);
-    xy_json_double(j, "most_computation_before", s->most_compute);
-    xy_json_int(j, "most_computation_rank", s->most_rank);
-    xy_json_double(j, "time", s->time);
-    xy_json_double(j, "waiting", s->wait);
+    xy_fields(j,
+              "calls %lu bytes %lu ranks %u computation_before %g most_computation_before %g "
+              "most_computation_rank %u time %g waiting %g",
+              s->calls, s->bytes, s->ranks, s->compute, s->most_compute, s->most_rank, s->time,
+              s->wait);
     put_parts(j, s->part);
     xy_json_begin_array(j, "blames");
     for (int b = 0; b < XY_PROFILE_BLAMES && s->blame[b].ns > 0; b++) {
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", s->blame[b].rank);
         report_put_site(j, p, s->blame[b].site);
-        xy_json_double(j, "time", 1e-9 * (double)s->blame[b].ns);
+        xy_json_double(j, "time", seconds(s->blame[b].ns));
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -69,11 +66,9 @@ static void put_ranks(xy_json_t *j, const xy_analysis_t *a)
         const xy_rank_time_t *t = &a->ranks[r];
 
         xy_json_begin_object(j, NULL);
-        xy_json_int(j, "rank", (int64_t)r);
-        xy_json_int(j, "core", XY_VEC_AT(&a->profile->ranks, xy_profile_rank_t, r).core);
-        xy_json_double(j, "run", t->run);
-        xy_json_double(j, "computation", t->compute);
-        xy_json_double(j, "waiting", t->wait);
+        xy_fields(j, "rank %lu core %u run %g computation %g waiting %g", r,
+                  XY_VEC_AT(&a->profile->ranks, xy_profile_rank_t, r).core, t->run, t->compute,
+                  t->wait);
         put_parts(j, t->part);
         xy_json_double(j, "waited_for", t->blamed);
         xy_json_end(j);
@@ -88,12 +83,8 @@ static void put_pairs(xy_json_t *j, const xy_profile_t *p)
     for (size_t i = 0; i < p->pairs.count; i++) {
         const xy_profile_pair_t *q = &XY_VEC_AT(&p->pairs, xy_profile_pair_t, i);
 
-        xy_json_begin_object(j, NULL);
-        xy_json_int(j, "from", q->from);
-        xy_json_int(j, "to", q->to);
-        xy_json_int(j, "bytes", (int64_t)q->bytes);
-        xy_json_int(j, "messages", (int64_t)q->messages);
-        xy_json_end(j);
+        xy_fields_object(j, NULL, "from %u to %u bytes %lu messages %lu", q->from, q->to, q->bytes,
+                         q->messages);
     }
     xy_json_end(j);
 }
@@ -105,11 +96,8 @@ static void put_sizes(xy_json_t *j, const xy_analysis_t *a)
     for (uint32_t k = 0; k < XY_PROFILE_CLASSES; k++) {
         if (a->sizes[k].calls == 0)
             continue;
-        xy_json_begin_object(j, NULL);
-        xy_json_int(j, "from", (int64_t)xy_profile_class_least(k));
-        xy_json_int(j, "calls", (int64_t)a->sizes[k].calls);
-        xy_json_int(j, "bytes", (int64_t)a->sizes[k].bytes);
-        xy_json_end(j);
+        xy_fields_object(j, NULL, "from %lu calls %lu bytes %lu", xy_profile_class_least(k),
+                         a->sizes[k].calls, a->sizes[k].bytes);
     }
     xy_json_end(j);
 }
@@ -119,17 +107,16 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
 {
     const xy_insight_t *in = p->insight;
 
-    xy_json_double(j, "critical_path_time", 1e-9 * (double)in->path_ns);
+    xy_json_double(j, "critical_path_time", seconds(in->path_ns));
     xy_json_begin_array(j, "critical_path");
     for (size_t i = 0; i < in->path.count; i++) {
         const xy_path_part_t *part = &XY_VEC_AT(&in->path, xy_path_part_t, i);
 
         xy_json_begin_object(j, NULL);
-        xy_json_int(j, "rank", part->rank);
-        xy_json_string(j, "kind", part->is_call ? "call" : "computation");
+        xy_fields(j, "rank %u kind %s", part->rank, part->is_call ? "call" : "computation");
         report_put_site(j, p, part->site);
-        xy_json_double(j, "time", 1e-9 * (double)part->ns);
-        xy_json_double(j, "share", report_percent((double)part->ns, (double)in->path_ns) / 100);
+        xy_fields(j, "time %g share %g", seconds(part->ns),
+                  report_percent((double)part->ns, (double)in->path_ns) / 100);
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -140,8 +127,7 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", late->rank);
         report_put_site(j, p, late->site);
-        xy_json_int(j, "calls", (int64_t)late->calls);
-        xy_json_double(j, "time", 1e-9 * (double)late->ns);
+        xy_fields(j, "calls %lu time %g", late->calls, seconds(late->ns));
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -152,9 +138,8 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", small->rank);
         report_put_site(j, p, small->site);
-        xy_json_int(j, "messages", (int64_t)small->messages);
-        xy_json_int(j, "bytes", (int64_t)small->bytes);
-        xy_json_double(j, "time", 1e-9 * (double)small->ns);
+        xy_fields(j, "messages %lu bytes %lu time %g", small->messages, small->bytes,
+                  seconds(small->ns));
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -166,14 +151,10 @@ void xy_report_json(const xy_analysis_t *a, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", a->profile->program);
-    xy_json_string(&j, "finding", a->finding);
-    xy_json_string(&j, "clock", a->profile->is_virtual ? "virtual" : "real");
-    xy_json_int(&j, "ranks", (int64_t)a->profile->ranks.count);
-    xy_json_int(&j, "cores", a->cores);
-    xy_json_double(&j, "run", a->run);
-    xy_json_double(&j, "computation", a->compute);
-    xy_json_double(&j, "waiting", a->wait);
+    xy_fields(&j,
+              "program %s finding %s clock %s ranks %lu cores %u run %g computation %g waiting %g",
+              a->profile->program, a->finding, a->profile->is_virtual ? "virtual" : "real",
+              a->profile->ranks.count, a->cores, a->run, a->compute, a->wait);
     put_parts(&j, a->part);
     xy_json_int(&j, "culprit", a->culprit);
     report_put_efficiency(&j, &a->efficiency);
@@ -189,42 +170,26 @@ void xy_report_json(const xy_analysis_t *a, FILE *file)
     xy_json_end(&j);
 }
 
-/* Quotes in a field are doubled. */
-static void put_field(const char *text, FILE *file)
-{
-    if (strpbrk(text, ",\"") == NULL) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
+_Static_assert(XY_PARTS == 7, "a column for each part");
 
 void xy_report_csv(const xy_profile_t *p, FILE *file)
 {
-    fputs("rank,function,place,members,size_from,calls,bytes,computation_before", file);
-    for (int i = 0; i < XY_PARTS; i++)
-        fprintf(file, ",%s", keys[i]);
-    fputs(",time,blamed_rank\n", file);
+    xy_rows_t rows = {.csv = file};
+
     for (size_t k = 0; k < p->records.count; k++) {
         const xy_profile_record_t *r = &XY_VEC_AT(&p->records, xy_profile_record_t, k);
         const xy_profile_site_t *s = &XY_VEC_AT(&p->sites, xy_profile_site_t, r->site);
 
-        fprintf(file, "%u,%s,", r->rank, s->function);
-        put_field(s->place, file);
-        fprintf(file, ",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f", r->members,
-                xy_profile_class_least(r->size_class), r->calls, r->bytes,
-                1e-9 * (double)r->compute);
-        for (int i = 0; i < XY_PARTS; i++)
-            fprintf(file, ",%.9f", 1e-9 * (double)r->part[i]);
-        fprintf(file, ",%.9f,", 1e-9 * (double)xy_profile_time(r));
-        if (r->blame[0].ns > 0 && r->blame[0].rank >= 0)
-            fprintf(file, "%d", r->blame[0].rank);
-        fputc('\n', file);
+        xy_rows_add(&rows,
+                    "rank %u function %s place %s members %u size_from %lu calls %lu bytes %lu "
+                    "computation_before %g late_sender %g late_receiver %g collective %g lock %g "
+                    "core %g transfer %g library %g time %g blamed_rank %g",
+                    r->rank, s->function, s->place, r->members,
+                    xy_profile_class_least(r->size_class), r->calls, r->bytes, seconds(r->compute),
+                    seconds(r->part[XY_PART_LATE_SENDER]), seconds(r->part[XY_PART_LATE_RECEIVER]),
+                    seconds(r->part[XY_PART_COLLECTIVE]), seconds(r->part[XY_PART_LOCK]),
+                    seconds(r->part[XY_PART_CORE]), seconds(r->part[XY_PART_TRANSFER]),
+                    seconds(r->part[XY_PART_LIBRARY]), seconds(xy_profile_time(r)),
+                    r->blame[0].ns > 0 && r->blame[0].rank >= 0 ? r->blame[0].rank : (double)NAN);
     }
 }

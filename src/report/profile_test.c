@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "report/testing.h"
+#include "testing/report.h"
 
 static xy_profile_t *random_profile(uint64_t *seed, uint32_t ranks)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/testing.h"
+#include "testing/report.h"
 
 #define SECOND UINT64_C(1000000000)
 enum { RUNS = 8 };

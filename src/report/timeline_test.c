@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/testing.h"
+#include "testing/report.h"
 
 /* Traces by hand: times in seconds, a row for each rank. */
 enum { STATES = 512, STEPS = 512, RANKS = 4 };

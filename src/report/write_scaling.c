@@ -139,24 +139,19 @@ void xy_scaling_json(const xy_scaling_t *s, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", s->program);
-    xy_json_string(&j, "finding", s->finding);
-    xy_json_string(&j, "clock", s->is_virtual ? "virtual" : "real");
-    xy_json_string(&j, "predicted_by", by[s->by]);
-    xy_json_double(&j, "serial_fraction", s->by == XY_SCALING_BY_FIT ? s->serial : NAN);
+    xy_fields(&j, "program %s finding %s clock %s predicted_by %s serial_fraction %g", s->program,
+              s->finding, s->is_virtual ? "virtual" : "real", by[s->by],
+              s->by == XY_SCALING_BY_FIT ? s->serial : NAN);
     xy_json_begin_array(&j, "points");
     for (size_t i = 0; i < s->points.count; i++) {
         const xy_scaling_point_t *p = point_at(s, i);
 
         xy_json_begin_object(&j, NULL);
-        xy_json_int(&j, "ranks", p->ranks);
-        xy_json_int(&j, "cores", p->cores);
-        xy_json_double(&j, "run", p->run);
-        xy_json_double(&j, "ideal", p->ideal);
-        xy_json_double(&j, "predicted", p->predicted);
-        xy_json_double(&j, "speedup", p->speedup);
-        xy_json_double(&j, "ideal_speedup", p->ideal_speedup);
-        xy_json_double(&j, "predicted_speedup", p->predicted_speedup);
+        xy_fields(&j,
+                  "ranks %u cores %u run %g ideal %g predicted %g speedup %g ideal_speedup %g "
+                  "predicted_speedup %g",
+                  p->ranks, p->cores, p->run, p->ideal, p->predicted, p->speedup, p->ideal_speedup,
+                  p->predicted_speedup);
         report_put_efficiency(&j, &p->efficiency);
         xy_json_end(&j);
     }

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "sched/sched.h"
+#include "testing/base.h"
 
 static void open_queue(const char *name, xy_order_thread_t *threads, int n, xy_order_queue_t *q)
 {

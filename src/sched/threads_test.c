@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "sched/sched.h"
+#include "testing/base.h"
 
 enum { CORES_MAX = 128 };
 

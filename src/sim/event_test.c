@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 enum { EVENTS = 200 };
 

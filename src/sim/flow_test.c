@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 enum { LINKS = 12, PATHS = 10, FLOWS = 40, CROSSED = 4 };
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "place/place.h"
+#include "testing/base.h"
 
 enum { CORES = 8, RANKS = 64 };
 

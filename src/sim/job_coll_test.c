@@ -2,7 +2,7 @@
 /* Collectives of simulated jobs: their times, and what they do with data. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 static const xy_coll_link_t textbook = {1e-6, 1e-9, 5e-10, 2.5e-10};
 

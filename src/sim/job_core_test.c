@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define NODE              "node:1 core:2"
 #define assert_near(a, b) assert_true(fabs((a) - (b)) <= 1e-9 * fabs(b))

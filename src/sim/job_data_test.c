@@ -4,7 +4,7 @@
  * are overwritten as soon as their call is complete. The results must be those of MPI, whatever the
  * library, the machine and the progress.
  */
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 enum { PROCS = 6, COUNT = 96, BUFFERS = 16 };
 

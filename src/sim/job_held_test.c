@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 enum { HOSTS = 4, EAGER = 1000, LARGE = 100000 };
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 enum { PROCS = 5, ACTS = 64, MESSAGES = PROCS * ACTS };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define TWO_NODES "node:2(latency=1us bandwidth=10GB/s) core:8"
 #define LATENCY   2e-6 /* up and down */

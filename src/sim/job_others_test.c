@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives of other libraries take in the simulation what they were measured to take. */
-#include "sim/job_models_testing.h"
+#include "testing/sim_job_models.h"
 
 /* An allreduce of two processes of another library takes what it was measured to take. */
 static void others_exchange_as_was_measured(void **state)

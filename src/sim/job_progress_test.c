@@ -2,7 +2,7 @@
 /* Simulated jobs: contention, and who makes progress while processes compute. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define FOUR_NODES "node:4(latency=1us bandwidth=10GB/s) core:4"
 

@@ -2,7 +2,7 @@
 /* One-sided accesses of simulated jobs: what they cost, and in which order they happen. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define TWO_NODES "node:2(latency=1us bandwidth=10GB/s) core:8"
 

@@ -2,7 +2,7 @@
 /* Simulated jobs: what they say at their end, equal runs, and runs without memory. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 enum { PROCS = 12 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that calibration runs take in the simulation what they were measured to take. */
 #include "match/match.h"
-#include "sim/job_models_testing.h"
+#include "testing/sim_job_models.h"
 
 /* `each`: between cores. */
 static xy_costs_t *make_sloped(double each)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking collectives of a job against the simulated node alone: with the same costs they take
  * the same time, alone and beside a computation. */
-#include "sim/job_testing.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
+#include "testing/sim_job.h"
 
 enum { CORES = 16, COMM = 2, RANKS = CORES - COMM };
 

@@ -2,7 +2,7 @@
 /* Processes of a simulated job that others start: when they begin, whom they share a core with. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define NODES "node:2(latency=1us bandwidth=10GB/s) core:4"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 /* Two clusters of two hosts; between them all share a line of a tenth of their own bandwidth. */
 #define GRID                                                                                       \

@@ -2,7 +2,7 @@
 /* Simulated jobs: waiting, testing, probing, cancelling, taking turns, and never continuing. */
 #include <math.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) <= 1e-12 * fabs(b))
 

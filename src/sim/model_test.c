@@ -3,7 +3,7 @@
  * number of ranks and every S, and with them all its switch points. */
 #include <math.h>
 
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 typedef xy_graph_t *(*build_fn)(int n, uint64_t bytes);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/net.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 enum { MESSAGES_MAX = 400, LOADS_MAX = 40 };
 

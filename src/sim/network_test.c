@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sched/sched.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 #define TWO_NODES "node:2(latency=10us bandwidth=1GB/s) core:8"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sched/sched.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 static double scan_time(int ranks, uint64_t bytes, const char *threads, const char *order)
 {

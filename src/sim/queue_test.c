@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queue of the clock against a heap, which has the same order for any keys. */
 #include "sim/queue.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 enum { ENTRIES = 20000 };
 

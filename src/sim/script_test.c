@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <xylem.h>
 
-#include "base/testing.h"
 #include "sim/script.h"
+#include "testing/base.h"
 
 static const char two_nodes[] = "node:2(latency=2us bandwidth=10GB/s) core:1";
 

@@ -2,7 +2,7 @@
 /* Sharing alike, against the plain way: at every change each user is advanced on its own. */
 #include <math.h>
 
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 enum { USERS = 60 };
 

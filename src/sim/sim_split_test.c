@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "sim/sim_forecast.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 static const xy_collective_t trees[] = {XY_COLL_REDUCE, XY_COLL_BCAST, XY_COLL_GATHER,
                                         XY_COLL_SCATTER, XY_COLL_ALLREDUCE};

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/testing.h"
 #include "sched/sched.h"
-#include "sim/testing.h"
+#include "testing/graph.h"
+#include "testing/sim.h"
 
 /* At least the computation, the longest path, and all work on all cores. */
 static void check_run(const xy_machine_t *m, xy_sim_node_t node, const xy_graph_t *g,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sweep as a table for people, as CSV and as JSON. */
+#include "draw/draw.h"
 #include "sim/sweep.h"
 
 static const xy_sim_point_t *point_at(const xy_vec_t *points, size_t i)
@@ -28,18 +29,24 @@ void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
     }
 }
 
-void xy_sim_write_csv(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
+/* The points, with the same fields in CSV and JSON. */
+static void add_rows(const xy_sim_sweep_t *sweep, const xy_vec_t *points, xy_rows_t *rows)
 {
-    fputs("collective,bytes,ranks,comm_cores,progress,split,t_comm,t_comp,t_ovrl,overlap,bound\n",
-          file);
     for (size_t i = 0; i < points->count; i++) {
         const xy_sim_point_t *p = point_at(points, i);
 
-        fprintf(file, "%s,%llu,%d,%d,%s,%d,%.9g,%.9g,%.9g,%.4g,%.9g\n", xy_coll_name(p->collective),
-                (unsigned long long)p->size, p->ranks, p->comm_cores, sweep->ways[p->way].name,
-                p->times.split, p->times.t_comm, p->times.t_comp, p->times.t_ovrl,
-                xy_sim_overlap(&p->times), p->bound);
+        xy_rows_add(rows,
+                    "collective %s bytes %lu ranks %d comm_cores %d progress %s split %d t_comm %g "
+                    "t_comp %g t_ovrl %g overlap %g bound %g threads %s",
+                    xy_coll_name(p->collective), p->size, p->ranks, p->comm_cores,
+                    sweep->ways[p->way].name, p->times.split, p->times.t_comm, p->times.t_comp,
+                    p->times.t_ovrl, xy_sim_overlap(&p->times), p->bound, p->threads);
     }
+}
+
+void xy_sim_write_csv(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
+{
+    add_rows(sweep, points, &(xy_rows_t){.csv = file});
 }
 
 void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
@@ -48,30 +55,10 @@ void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "machine", sweep->title);
-    xy_json_bool(&j, "simulated", true);
-    xy_json_string(&j, "mode",
-                   sweep->mode == XY_SIM_CPU_EXPLOIT ? "cpu-exploit" : "equivalent-compute");
+    xy_fields(&j, "machine %s simulated %i mode %s", sweep->title, true,
+              sweep->mode == XY_SIM_CPU_EXPLOIT ? "cpu-exploit" : "equivalent-compute");
     xy_json_begin_array(&j, "points");
-    for (size_t i = 0; i < points->count; i++) {
-        const xy_sim_point_t *p = point_at(points, i);
-
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "collective", xy_coll_name(p->collective));
-        xy_json_int(&j, "bytes", (int64_t)p->size);
-        xy_json_int(&j, "ranks", p->ranks);
-        xy_json_int(&j, "comm_cores", p->comm_cores);
-        xy_json_string(&j, "progress", sweep->ways[p->way].name);
-        if (p->threads != NULL)
-            xy_json_string(&j, "threads", p->threads);
-        xy_json_int(&j, "split", p->times.split);
-        xy_json_double(&j, "t_comm", p->times.t_comm);
-        xy_json_double(&j, "t_comp", p->times.t_comp);
-        xy_json_double(&j, "t_ovrl", p->times.t_ovrl);
-        xy_json_double(&j, "overlap", xy_sim_overlap(&p->times));
-        xy_json_double(&j, "bound", p->bound);
-        xy_json_end(&j);
-    }
+    add_rows(sweep, points, &(xy_rows_t){.json = &j});
     xy_json_end(&j);
     xy_json_end(&j);
 }

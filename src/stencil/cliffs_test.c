@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "stencil/stencil.h"
+#include "testing/base.h"
 
 enum { SWEEP = 80, SHORT_SWEEP = 5, SEED = 20 };
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "stencil/stencil.h"
+#include "testing/base.h"
 
 static double makespan(const xy_stencil_run_t *run, const char *policy)
 {

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "stencil/internal.h"
+#include "testing/base.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { ROUNDS = 1 };

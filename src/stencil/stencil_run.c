@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "stencil/internal.h"
 
 static const char *const graph_names[] = {"red-black", "natural", "jacobi"};
@@ -277,25 +278,17 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
 static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
     xy_json_bool(j, "real", r->is_real);
-    if (run->grid.check_every > 0) {
-        xy_json_bool(j, "converged", r->is_converged);
-        xy_json_double(j, "residual", r->residual);
-    }
+    if (run->grid.check_every > 0)
+        xy_fields(j, "converged %i residual %g", r->is_converged, r->residual);
     if (!r->is_real)
         return;
-    xy_json_int(j, "workers", r->workers);
-    xy_json_string(j, "kernels", r->kernels);
-    if (r->gpu[0] != '\0') {
-        xy_json_string(j, "gpu", r->gpu);
-        xy_json_int(j, "gpus", r->gpus);
-    }
-    xy_json_string(j, "precision", xy_stencil_precision_name(&run->grid));
-    xy_json_bool(j, "checked", r->is_checked);
-    if (r->ranks > 0) {
-        xy_json_int(j, "ranks", r->ranks);
-        xy_json_int(j, "messages", (int64_t)r->sim.messages);
-        xy_json_int(j, "bytes_received", (int64_t)r->sim.bytes_received);
-    }
+    xy_fields(j, "workers %d kernels %s", r->workers, r->kernels);
+    if (r->gpu[0] != '\0')
+        xy_fields(j, "gpu %s gpus %d", r->gpu, r->gpus);
+    xy_fields(j, "precision %s checked %i", xy_stencil_precision_name(&run->grid), r->is_checked);
+    if (r->ranks > 0)
+        xy_fields(j, "ranks %d messages %lu bytes_received %lu", r->ranks, r->sim.messages,
+                  r->sim.bytes_received);
     if (run->kernel_source != NULL)
         xy_json_string(j, "kernel_source", run->kernel_source);
     if (run->file != NULL)
@@ -309,13 +302,10 @@ static void json_choice(xy_json_t *j, const xy_stencil_result_t *r)
 
     if (r->is_real)
         return;
-    xy_json_string(j, "eviction", s->eviction);
-    xy_json_int(j, "rounds", s->extra_rounds);
-    xy_json_int(j, "workers_used", s->workers);
+    xy_fields(j, "eviction %s rounds %d workers_used %d", s->eviction, s->extra_rounds, s->workers);
     if (s->memory > 0)
         xy_json_int(j, "memory_used", (int64_t)s->memory);
-    xy_json_int(j, "trials", s->trials);
-    xy_json_double(j, "trial_seconds", s->trial_seconds);
+    xy_fields(j, "trials %d trial_seconds %g", s->trials, s->trial_seconds);
 }
 
 void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
@@ -327,39 +317,31 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     stencil_format_blocks(&run->grid, blocks);
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "policy", stencil_policy_of(run));
-    xy_json_string(&j, "ran", s->policy);
+    xy_fields(&j, "policy %s ran %s", stencil_policy_of(run), s->policy);
     json_choice(&j, r);
-    xy_json_string(&j, "graph", xy_stencil_graph_name(run->grid.graph));
-    xy_json_string(&j, "blocks", blocks);
-    xy_json_int(&j, "iterations", r->iterations);
-    xy_json_int(&j, "tasks", (int64_t)r->tasks);
-    xy_json_double(&j, "makespan", s->makespan);
-    xy_json_double(&j, "tasks_end", s->tasks_end);
-    xy_json_double(&j, "compute_bound", s->compute_bound);
-    xy_json_double(&j, "ratio", s->compute_bound > 0 ? s->makespan / s->compute_bound : 0);
+    xy_fields(&j,
+              "graph %s blocks %s iterations %d tasks %lu makespan %g tasks_end %g compute_bound "
+              "%g ratio %g",
+              xy_stencil_graph_name(run->grid.graph), blocks, r->iterations, r->tasks, s->makespan,
+              s->tasks_end, s->compute_bound,
+              s->compute_bound > 0 ? s->makespan / s->compute_bound : 0);
     if (!r->is_real)
         xy_json_double(&j, "bound", s->bound);
-    xy_json_double(&j, "bus_bound", r->bus_bound);
-    xy_json_int(&j, "loads", (int64_t)s->loads);
-    xy_json_int(&j, "stores", (int64_t)s->stores);
-    xy_json_int(&j, "peers", (int64_t)s->peers);
-    xy_json_int(&j, "bytes_loaded", (int64_t)s->bytes_loaded);
-    xy_json_int(&j, "bytes_stored", (int64_t)s->bytes_stored);
-    xy_json_int(&j, "bytes_peer", (int64_t)s->bytes_peer);
+    xy_fields(&j,
+              "bus_bound %g loads %lu stores %lu peers %lu bytes_loaded %lu bytes_stored %lu "
+              "bytes_peer %lu",
+              r->bus_bound, s->loads, s->stores, s->peers, s->bytes_loaded, s->bytes_stored,
+              s->bytes_peer);
     if (s->bytes_staged > 0)
         xy_json_int(&j, "bytes_staged", (int64_t)s->bytes_staged);
     if (s->moving_seconds > 0)
         xy_json_double(&j, "hidden", s->hidden_seconds / s->moving_seconds);
     if (r->window_volume > 0)
         xy_json_int(&j, "window_volume", (int64_t)r->window_volume);
-    if (s->launches > 0) {
-        xy_json_int(&j, "launches", (int64_t)s->launches);
-        xy_json_int(&j, "launches_waiting", (int64_t)s->launches_waiting);
-        xy_json_int(&j, "look_ahead", r->sim.look_ahead);
-    }
-    xy_json_int(&j, "evictions", (int64_t)s->evictions);
-    xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
+    if (s->launches > 0)
+        xy_fields(&j, "launches %lu launches_waiting %lu look_ahead %d", s->launches,
+                  s->launches_waiting, r->sim.look_ahead);
+    xy_fields(&j, "evictions %lu scheduling_seconds %g", s->evictions, s->scheduling_seconds);
     if (r->is_real)
         xy_json_double(&j, "choosing_seconds", r->choosing_seconds);
     json_real(&j, run, r);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "stencil/internal.h"
+#include "testing/base.h"
 
 static xy_stencil_run_t attila(int64_t blocks, int gpus, const char *policy)
 {

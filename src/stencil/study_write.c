@@ -2,6 +2,7 @@
 /* The output of a study: CSV and JSON; study_page.c draws it. */
 #include <string.h>
 
+#include "draw/draw.h"
 #include "stencil/internal.h"
 
 const char *stencil_policy_of(const xy_stencil_run_t *run)
@@ -48,34 +49,38 @@ const char *stencil_load_name(xy_stencil_load_t load)
     return names[load];
 }
 
-void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
+/* The results of all runs that did not fail; those of real runs are of this machine. */
+static void add_rows(const xy_stencil_study_t *study, xy_rows_t *rows)
 {
-    fprintf(file,
-            "policy,ran,clock,machine,gpus,cpus,memory,graph,blocks,iterations,load,tasks,makespan,"
-            "tasks_end,compute_bound,ratio,loads,stores,peers,scheduling_seconds,"
-            "precision\n");
     for (size_t i = 0; i < study->count; i++) {
         const xy_stencil_run_t *run = &study->runs[i];
         const xy_stencil_result_t *r = &study->results[i];
         const xy_task_result_t *s = &r->sim;
+        char blocks[96];
 
         if (study->status[i] != XY_OK)
             continue;
-        fprintf(file,
-                "%s,%s,%s,%s,%d,%d,%llu,%s,%lldx%lldx%lld,%d,%s,%llu,%.9g,%.9g,%.9g,%.6f,%llu,"
-                "%llu,%llu,%.6g,%s\n",
-                stencil_policy_of(run), s->policy, run->is_real ? "real" : "virtual",
-                run->is_real ? "this" : run->machine, run->is_real ? 0 : run->gpus,
-                run->is_real ? (int)r->workers : run->cpus,
-                (unsigned long long)(run->memory == XY_TASK_NO_LIMIT ? 0 : run->memory),
-                xy_stencil_graph_name(run->grid.graph), (long long)run->grid.blocks[0],
-                (long long)run->grid.blocks[1], (long long)run->grid.blocks[2],
-                run->grid.iterations, stencil_load_name(run->grid.load),
-                (unsigned long long)r->tasks, s->makespan, s->tasks_end, s->compute_bound,
-                stencil_ratio(r), (unsigned long long)s->loads, (unsigned long long)s->stores,
-                (unsigned long long)s->peers, s->scheduling_seconds,
-                xy_stencil_precision_name(&run->grid));
+        stencil_format_blocks(&run->grid, blocks);
+        xy_rows_add(rows,
+                    "policy %s ran %s clock %s machine %s gpus %d cpus %d memory %lu graph %s "
+                    "blocks %s iterations %d load %s tasks %lu makespan %g tasks_end %g "
+                    "compute_bound %g ratio %g loads %lu stores %lu peers %lu "
+                    "scheduling_seconds %g precision %s bytes %lu checked %i",
+                    stencil_policy_of(run), s->policy, run->is_real ? "real" : "virtual",
+                    run->is_real ? "this" : run->machine, run->is_real ? 0 : run->gpus,
+                    run->is_real ? r->workers : run->cpus,
+                    run->memory == XY_TASK_NO_LIMIT ? 0 : run->memory,
+                    xy_stencil_graph_name(run->grid.graph), blocks, r->iterations,
+                    stencil_load_name(run->grid.load), r->tasks, s->makespan, s->tasks_end,
+                    s->compute_bound, stencil_ratio(r), s->loads, s->stores, s->peers,
+                    s->scheduling_seconds, xy_stencil_precision_name(&run->grid), r->graph_bytes,
+                    r->is_checked);
     }
+}
+
+void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
+{
+    add_rows(study, &(xy_rows_t){.csv = file});
 }
 
 void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file)
@@ -84,41 +89,6 @@ void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_array(&j, NULL);
-    for (size_t i = 0; i < study->count; i++) {
-        const xy_stencil_run_t *run = &study->runs[i];
-        const xy_stencil_result_t *r = &study->results[i];
-        char blocks[96];
-
-        if (study->status[i] != XY_OK)
-            continue;
-        xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "policy", stencil_policy_of(run));
-        xy_json_string(&j, "ran", r->sim.policy);
-        xy_json_string(&j, "clock", run->is_real ? "real" : "virtual");
-        if (run->is_real) {
-            xy_json_int(&j, "workers", r->workers);
-            xy_json_bool(&j, "checked", r->is_checked);
-        } else {
-            xy_json_string(&j, "machine", run->machine);
-            xy_json_int(&j, "gpus", run->gpus);
-            xy_json_int(&j, "cpus", run->cpus);
-        }
-        xy_json_string(&j, "graph", xy_stencil_graph_name(run->grid.graph));
-        stencil_format_blocks(&run->grid, blocks);
-        xy_json_string(&j, "blocks", blocks);
-        xy_json_int(&j, "iterations", r->iterations);
-        xy_json_string(&j, "load", stencil_load_name(run->grid.load));
-        xy_json_string(&j, "precision", xy_stencil_precision_name(&run->grid));
-        xy_json_int(&j, "tasks", (int64_t)r->tasks);
-        xy_json_int(&j, "bytes", (int64_t)r->graph_bytes);
-        xy_json_double(&j, "makespan", r->sim.makespan);
-        xy_json_double(&j, "compute_bound", r->sim.compute_bound);
-        xy_json_double(&j, "ratio", stencil_ratio(r));
-        xy_json_int(&j, "loads", (int64_t)r->sim.loads);
-        xy_json_int(&j, "stores", (int64_t)r->sim.stores);
-        xy_json_int(&j, "peers", (int64_t)r->sim.peers);
-        xy_json_double(&j, "scheduling_seconds", r->sim.scheduling_seconds);
-        xy_json_end(&j);
-    }
+    add_rows(study, &(xy_rows_t){.json = &j});
     xy_json_end(&j);
 }

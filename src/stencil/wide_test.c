@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "stencil/real_gpu.h"
+#include "testing/base.h"
 
 /* Rows at the end that hold something. */
 enum { COLUMNS = 40001, FULL = 12, ROWS = (1 << 16) - 20 };

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "gpu/gpu.h"
 #include "tasks/tasks.h"
+#include "testing/base.h"
 
 enum { DATA = 8, CELLS = 200, ROUNDS = 5 };
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/tasks.h"
+#include "testing/base.h"
 
 static void put(void *const *buffers, const void *arg)
 {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "testing/trace.h"
 #include "trace/format.h"
 #include "trace/reader.h"
-#include "trace/testing.h"
 
 enum { SOURCES = 3, MESSAGES = 40 };
 

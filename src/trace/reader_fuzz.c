@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "testing/trace.h"
 #include "trace/format.h"
-#include "trace/testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "testing/trace.h"
 #include "trace/format.h"
-#include "trace/testing.h"
 
 /* A small trace with several chunks per row: the flushes make them. */
 static void make(char **data_p, size_t *size_p)

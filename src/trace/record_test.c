@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "trace/testing.h"
+#include "testing/trace.h"
 
 enum { KINDS = 5, LABELS = 7, ROWS = 4, EVENTS = 3000 };
 

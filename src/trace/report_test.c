@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "trace/testing.h"
+#include "testing/trace.h"
 
 #define DATA XYLEM_SOURCE_DIR "/tests/data/trace/"
 

@@ -4,6 +4,7 @@
  * reader.
  */
 #include "base/base.h"
+#include "draw/draw.h"
 #include "trace/report.h"
 
 static void put_seconds(xy_json_t *j, const char *key, double ns)
@@ -26,24 +27,17 @@ static void put_row(xy_json_t *j, const xy_trace_log_t *log, const double *time,
     put_seconds(j, "hidden", row->hidden);
     if (row->flight > 0)
         xy_json_double(j, "overlap", row->hidden / row->flight);
-    xy_json_int(j, "messages_sent", (int64_t)row->sent);
-    xy_json_int(j, "messages_received", (int64_t)row->received);
-    xy_json_int(j, "bytes_sent", (int64_t)row->bytes_sent);
-    xy_json_int(j, "bytes_received", (int64_t)row->bytes_received);
+    xy_fields(j, "messages_sent %lu messages_received %lu bytes_sent %lu bytes_received %lu",
+              row->sent, row->received, row->bytes_sent, row->bytes_received);
 }
 
 static void put_damage(xy_json_t *j, const xy_trace_damage_t *d)
 {
-    xy_json_begin_object(j, "damage");
-    xy_json_bool(j, "unfinished", d->is_unfinished);
-    xy_json_int(j, "bytes_skipped", (int64_t)d->bytes_skipped);
-    xy_json_int(j, "chunks_missing", (int64_t)d->chunks_missing);
-    xy_json_int(j, "chunks_bad", (int64_t)d->records_bad);
-    xy_json_int(j, "states_open", (int64_t)d->states_open);
-    xy_json_int(j, "states_clipped", (int64_t)d->states_clipped);
-    xy_json_int(j, "leaves_alone", (int64_t)d->leaves_alone);
-    xy_json_int(j, "links_alone", (int64_t)d->links_alone);
-    xy_json_end(j);
+    xy_fields_object(j, "damage",
+                     "unfinished %i bytes_skipped %lu chunks_missing %lu chunks_bad %lu "
+                     "states_open %lu states_clipped %lu leaves_alone %lu links_alone %lu",
+                     d->is_unfinished, d->bytes_skipped, d->chunks_missing, d->records_bad,
+                     d->states_open, d->states_clipped, d->leaves_alone, d->links_alone);
 }
 
 /* Writes the processes of the trace, with the offsets of aligned clocks. */
@@ -70,23 +64,19 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *s,
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "file", log->path);
-    xy_json_string(&j, "title", log->title);
-    xy_json_string(&j, "clock", log->clock == XY_TRACE_VIRTUAL ? "virtual" : "real");
+    xy_fields(&j, "file %s title %s clock %s", log->path, log->title,
+              log->clock == XY_TRACE_VIRTUAL ? "virtual" : "real");
     put_seconds(&j, "begin", (double)log->begin);
     put_seconds(&j, "end", (double)log->end);
-    xy_json_int(&j, "states", (int64_t)log->state_count);
-    xy_json_int(&j, "messages", (int64_t)log->link_count);
-    xy_json_int(&j, "messages_unreceived", (int64_t)log->links_unreceived);
-    xy_json_int(&j, "samples", (int64_t)log->sample_count);
-    xy_json_int(&j, "marks", (int64_t)log->mark_count);
+    xy_fields(&j, "states %lu messages %lu messages_unreceived %lu samples %lu marks %lu",
+              log->state_count, log->link_count, log->links_unreceived, log->sample_count,
+              log->mark_count);
     if (log->source_count > 0)
         put_sources(&j, log);
     xy_json_begin_array(&j, "rows");
     for (size_t r = 0; r < log->row_count; r++) {
         xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "name", log->rows[r].name);
-        xy_json_string(&j, "group", log->rows[r].group);
+        xy_fields(&j, "name %s group %s", log->rows[r].name, log->rows[r].group);
         put_row(&j, log, s->time + r * s->kind_count, &s->rows[r]);
         xy_json_end(&j);
     }

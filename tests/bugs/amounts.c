@@ -122,6 +122,22 @@ BUG(igatherv_excess)
     MPI_Barrier(world);
 }
 
+/* Begun in MPI_Wait, and reported as the call that was started.
+ * options: --progress none --processes 2
+ * says: MPI_Igatherv on MPI_COMM_WORLD: rank 1 gives * bytes at @here, and there is room for * at
+ * @here;
+ */
+BUG(igatherv_excess_deferred)
+{
+    int room[2] = {3, 3}, at[2] = {0, 10};
+    MPI_Request request;
+
+    MPI_Igatherv(numbers, wrong && rank == 1 ? 4 : 3, MPI_INT, others, room, at, MPI_INT, // @here
+                 0, world, &request);
+    MPI_Wait(&request, ignore);
+    MPI_Barrier(world);
+}
+
 /* code: 15
  * says: MPI_Ialltoallv on MPI_COMM_WORLD: rank 0 sends 8 bytes to rank 1 at @here, which has room
  * for 4 at @here;

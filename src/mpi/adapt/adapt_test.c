@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "mpi/adapt/adapt.h"
+#include "testing/base.h"
 
 /* ---- Words ---- */
 

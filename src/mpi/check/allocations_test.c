@@ -8,8 +8,8 @@
 /* cmocka wants the ones above first */
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "mpi/check/allocations.h"
+#include "testing/base.h"
 
 enum { BLOCKS = 64, STEPS = 4000, SITES = 1000 };
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/testing.h"
 #include "mpi/check/area.h"
+#include "testing/base.h"
 
 enum { BYTES = 4096, MIDDLE = BYTES / 2, PACKED = 1024 };
 

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "mpi/check/carry.h"
+#include "testing/base.h"
 
 enum { RANKS = 70, MOST = 6 };
 

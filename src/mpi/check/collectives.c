@@ -279,8 +279,13 @@ static void on_agreement(const mpi_comm_t *comm)
 
 void check_collectives_begin(void)
 {
-    if (mpi_checks.buffers)
-        io_watch = (io_watch_t){on_access, on_agreement, check_shared_files_close};
-    coll_watch = on_start;
-    coll_watch_vectors = mpi_checks.buffers ? on_vectors : NULL;
+    mpi_check_calls_t *calls = &mpi_dispatch.check;
+
+    calls->collective = on_start;
+    if (!mpi_checks.buffers)
+        return;
+    calls->vectors = on_vectors;
+    calls->access = on_access;
+    calls->agreement = on_agreement;
+    calls->close = check_shared_files_close;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* --check with ranks on several workers: the same findings wherever they run, and no others. */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <stdatomic.h>
 #include <sys/wait.h>

@@ -9,8 +9,8 @@
 /* cmocka wants the ones above first */
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "mpi/check/facts.h"
+#include "testing/base.h"
 
 static const struct {
     const char *call;

@@ -104,7 +104,7 @@ static void note(const mpi_rank_t *self, int code)
 
 void check_ignored_begin(void)
 {
-    mpi_error_on_return = note;
+    mpi_dispatch.check.returned = note;
 }
 
 static bool is_ignored(const returned_t *r)
@@ -129,7 +129,7 @@ static void report(const returned_t *r)
 
 void check_ignored_finish(void)
 {
-    mpi_error_on_return = NULL;
+    mpi_dispatch.check.returned = NULL;
     for (size_t i = 0; i < list.count; i++)
         if (is_ignored(at(i)))
             report(at(i));

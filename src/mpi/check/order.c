@@ -218,6 +218,6 @@ xy_status_t check_order_begin(int ranks)
     count = ranks;
     for (int r = 0; r < mpi_job->size; r++)
         mpi_job->ranks[r].observed |= XMPI_LOOK_RECORD;
-    mpi_call_watch = on_call;
+    mpi_dispatch.check.call = on_call;
     return XY_OK;
 }

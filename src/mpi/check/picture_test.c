@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "mpi/check/picture.h"
+#include "testing/base.h"
 
 enum { RANKS = 9, PROCESSES = 3, WAITS = 3, CONTEXTS = 3, COLLECTIVES = 4 };
 

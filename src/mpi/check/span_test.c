@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/testing.h"
 #include "mpi/check/span.h"
+#include "testing/base.h"
 
 enum { SPANS = 400, ROOM = 3000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

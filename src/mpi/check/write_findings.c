@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xylem.h>
 
+#include "draw/draw.h"
 #include "mpi/check/findings.h"
 
 static const check_finding_t *finding_at(const check_results_t *r, size_t i)
@@ -36,11 +37,7 @@ static void write_place(xy_json_t *j, const char *key, const char *place)
 
     if (place[0] == '\0')
         return;
-    xy_json_begin_object(j, key);
-    xy_json_string(j, "file", line > 0 ? file : NULL);
-    xy_json_int(j, "line", line);
-    xy_json_string(j, "text", place);
-    xy_json_end(j);
+    xy_fields_object(j, key, "file %s line %ld text %s", line > 0 ? file : NULL, line, place);
 }
 
 static void write_ranks(xy_json_t *j, const xy_bitset_t *ranks)
@@ -74,9 +71,8 @@ static void write_lines(xy_json_t *j, const check_finding_t *f)
 static void write_finding(xy_json_t *j, const check_finding_t *f)
 {
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "class", mpi_finding_classes[f->kind].name);
-    xy_json_string(j, "severity", level_of(f));
-    xy_json_string(j, "message", f->message);
+    xy_fields(j, "class %s severity %s message %s", mpi_finding_classes[f->kind].name, level_of(f),
+              f->message);
     write_ranks(j, &f->ranks);
     xy_json_begin_array(j, "places");
     for (int i = 0; i < 2; i++)
@@ -84,8 +80,7 @@ static void write_finding(xy_json_t *j, const check_finding_t *f)
     xy_json_end(j);
     if (f->lines.count > 0)
         write_lines(j, f);
-    xy_json_int(j, "count", f->count);
-    xy_json_bool(j, "suppressed", f->is_suppressed);
+    xy_fields(j, "count %ld suppressed %i", f->count, f->is_suppressed);
     xy_json_end(j);
 }
 
@@ -96,15 +91,12 @@ xy_status_t check_write_json(const void *results, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "program", r->config->program);
-    xy_json_int(&j, "ranks", r->config->ranks);
+    xy_fields(&j, "program %s ranks %d", r->config->program, r->config->ranks);
     if (r->is_ended)
         xy_json_string(&j, "program_exit_code", NULL);
     else
         xy_json_int(&j, "program_exit_code", r->code);
-    xy_json_int(&j, "exit_code", r->final_code);
-    xy_json_int(&j, "errors", r->errors);
-    xy_json_int(&j, "warnings", r->warnings);
+    xy_fields(&j, "exit_code %d errors %d warnings %d", r->final_code, r->errors, r->warnings);
     xy_json_begin_array(&j, "findings");
     for (size_t i = 0; i < r->findings->count; i++)
         write_finding(&j, finding_at(r, i));
@@ -128,9 +120,7 @@ static char *say_ranks(const xy_bitset_t *set, const char *message)
 
 static void write_text(xy_json_t *j, const char *key, const char *text)
 {
-    xy_json_begin_object(j, key);
-    xy_json_string(j, "text", text);
-    xy_json_end(j);
+    xy_fields_object(j, key, "text %s", text);
 }
 
 /* Write the tool and its rules, one per kind of finding, as SARIF. */
@@ -138,8 +128,7 @@ static void write_driver(xy_json_t *j)
 {
     xy_json_begin_object(j, "tool");
     xy_json_begin_object(j, "driver");
-    xy_json_string(j, "name", "Xylem");
-    xy_json_string(j, "semanticVersion", xylem_version());
+    xy_fields(j, "name %s semanticVersion %s", "Xylem", xylem_version());
     xy_json_begin_array(j, "rules");
     for (int k = 0; k < XMPI_FINDING_KINDS; k++) {
         xy_json_begin_object(j, NULL);
@@ -182,9 +171,7 @@ static void write_location(xy_json_t *j, const char *place, const char *text)
     xy_json_begin_object(j, "artifactLocation");
     write_uri(j, file);
     xy_json_end(j);
-    xy_json_begin_object(j, "region");
-    xy_json_int(j, "startLine", line);
-    xy_json_end(j);
+    xy_fields_object(j, "region", "startLine %ld", line);
     xy_json_end(j);
     if (text != NULL)
         write_text(j, "message", text);
@@ -219,16 +206,13 @@ static void write_result(xy_json_t *j, const check_finding_t *f)
     char *text = say_ranks(&f->ranks, f->message);
 
     xy_json_begin_object(j, NULL);
-    xy_json_string(j, "ruleId", mpi_finding_classes[f->kind].name);
-    xy_json_int(j, "ruleIndex", (int64_t)f->kind);
-    xy_json_string(j, "level", level_of(f));
+    xy_fields(j, "ruleId %s ruleIndex %u level %s", mpi_finding_classes[f->kind].name, f->kind,
+              level_of(f));
     write_text(j, "message", text != NULL ? text : f->message);
     write_locations(j, f);
     if (f->is_suppressed) {
         xy_json_begin_array(j, "suppressions");
-        xy_json_begin_object(j, NULL);
-        xy_json_string(j, "kind", "external");
-        xy_json_end(j);
+        xy_fields_object(j, NULL, "kind %s", "external");
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -242,8 +226,8 @@ xy_status_t check_write_sarif(const void *results, FILE *file)
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    xy_json_string(&j, "version", "2.1.0");
+    xy_fields(&j, "$schema %s version %s", "https://json.schemastore.org/sarif-2.1.0.json",
+              "2.1.0");
     xy_json_begin_array(&j, "runs");
     xy_json_begin_object(&j, NULL);
     write_driver(&j);

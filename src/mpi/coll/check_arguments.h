@@ -83,8 +83,8 @@ static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Re
         return coll_refuse_size(call);
     if (request != NULL)
         return is_persistent ? coll_init(self, call, request) : coll_start(self, call, request);
-    if (__builtin_expect(coll_watch != NULL, 0))
-        coll_watch(call);
+    if (__builtin_expect(mpi_dispatch.check.collective != NULL, 0))
+        mpi_dispatch.check.collective(call);
     return coll_run(self, call);
 }
 

@@ -282,11 +282,6 @@ void coll_flush_deferred(mpi_rank_t *self);
  * to the request. */
 int coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
-/* The check of the buffers of a call before it begins, with --check; its request is NULL where it
- * blocks. It may give the call other buffers. NULL: nothing does. Written before ranks run. */
-extern void (*coll_watch)(coll_call_t *call);
-/* The same of the vectors that the program gave to a nonblocking call, before it begins. */
-extern void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
 /* A persistent request for `call`: MPI_Start starts it. */
 int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 /* The shared part of the `id`-th persistent collective of a communicator, with a reference for the
@@ -431,14 +426,20 @@ static inline bool coll_is_empty(const coll_call_t *call)
     return call->bytes == 0 && call->kind->is_sized;
 }
 
+/* The MPI call of the program that started `call`. */
+static inline const mpi_call_t *coll_noted(const coll_call_t *call)
+{
+    return call->how == COLL_BLOCKING ? &call->comm->owner->call : &call->request->call;
+}
+
 /* The one counter of collectives. Numbers are given when a call begins: deferred ones begin before
- * the next that is not. */
-static inline void coll_number(coll_call_t *call)
+ * the next that is not. `site`: where the program called. */
+static inline void coll_number(coll_call_t *call, const void *site)
 {
     mpi_comm_t *comm = call->comm;
 
     call->rank = comm->rank;
-    comm->sites[comm->coll_seq % XMPI_COMM_SITES] = comm->owner->call.caller;
+    comm->sites[comm->coll_seq % XMPI_COMM_SITES] = site;
     call->number = comm->coll_seq++;
 }
 

@@ -679,7 +679,7 @@ int coll_run(mpi_rank_t *self, coll_call_t *call)
 
     if (self->deferred != NULL)
         coll_flush_deferred(self);
-    coll_number(call);
+    coll_number(call, self->call.caller);
     if (__builtin_expect(coll_is_empty(call), 0)) {
         coll_leave_empty(call);
         return MPI_SUCCESS;

@@ -4,13 +4,13 @@
  * against plain loops; commutative and other operations; one to three workers, dealt in blocks and
  * round robin; sizes on both sides of what travels through the slots.
  */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "coll/coll.h"
 #include "mpi/coll/star.h"
+#include "testing/base.h"
 
 static int count;  /* elements of each contribution, set by the test */
 static int stride; /* roots 0, stride, 2 * stride, ... are tried */

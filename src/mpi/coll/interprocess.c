@@ -290,7 +290,7 @@ static void join(mpi_rank_t *self, coll_call_t *call)
     m = *link;
     m->calls[interprocess->layout.place[call->rank]] = call;
     if (call->rank == speaker_of(call))
-        m->named = self->call;
+        m->named = *coll_noted(call);
     is_last = ++m->arrived == m->part.members;
     if (is_last)
         *link = m->next;
@@ -372,7 +372,7 @@ void coll_interprocess_start(mpi_rank_t *self, coll_call_t *call)
         join(self, call);
         return;
     }
-    s = schedule_new(call, &self->call, NULL);
+    s = schedule_new(call, coll_noted(call), NULL);
     if (call->kind->is_inter)
         interprocess_build_inter(s, call);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Algorithms between processes: which one is chosen, and each of them. */
-#include "mpi/coll/testing.h"
+#include "testing/mpi_coll.h"
 
 #include <math.h>
 #include <xylem_mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between processes keep their order, whichever way each goes. */
-#include "mpi/coll/testing.h"
+#include "testing/mpi_coll.h"
 
 /* Small ones and large ones for receives that wait: none overtakes another. */
 static void mixed(int rank, int size)

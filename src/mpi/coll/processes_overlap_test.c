@@ -3,7 +3,7 @@
  * Ranks in several processes that compute: what comes from other processes is handled meanwhile. A
  * rank looks at the memory where the result has to appear, and calls MPI only when it is there.
  */
-#include "mpi/coll/testing.h"
+#include "testing/mpi_coll.h"
 
 enum { N = 100000, SECONDS = 40 };
 

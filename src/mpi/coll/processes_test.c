@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks in several processes: messages, communicators, collectives. */
-#include "mpi/coll/testing.h"
+#include "testing/mpi_coll.h"
 
 #include <unistd.h>
 #include <xylem_mpi.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 /* Sanitizers see one case of two that are alike. */
 enum { SHARE = XYLEM_SANITIZED ? 2 : 1 };

@@ -12,9 +12,6 @@
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
 static const coll_engine_ops_t *scheduled;
 
-void (*coll_watch)(coll_call_t *call);
-void (*coll_watch_vectors)(const coll_call_t *call, const mpi_request_t *request);
-
 void coll_engine_register(const coll_engine_ops_t *engine)
 {
     scheduled = engine;
@@ -280,7 +277,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     const coll_engine_ops_t *engine = engine_of(call);
     bool timed = is_timed(call, engine);
 
-    coll_number(call);
+    coll_number(call, call->request->call.caller);
     if (call->kind == &coll_reduce_scatter)
         coll_show_shares(call);
     if (coll_is_empty(call)) {
@@ -337,24 +334,20 @@ static void begin_deferred(mpi_rank_t *self, coll_call_t *call)
 
 void coll_flush_deferred(mpi_rank_t *self)
 {
-    const void *now = self->call.caller;
-
     while (self->deferred != NULL) {
         coll_call_t *call = self->deferred;
 
         self->deferred = call->next;
-        self->call.caller = call->request->call.caller; /* reports name where it was started */
         if (call->how == COLL_PERSISTENT)
             take_settings(call);
         begin_deferred(self, call);
-        self->call.caller = now;
     }
 }
 
 static inline void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
 {
-    if (__builtin_expect(coll_watch != NULL, 0))
-        coll_watch(call);
+    if (__builtin_expect(mpi_dispatch.check.collective != NULL, 0))
+        mpi_dispatch.check.collective(call);
     if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
         defer(self, call);
     else
@@ -399,8 +392,8 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     if (request == NULL)
         return error;
     *handle = mpi_request_handle(request);
-    if (__builtin_expect(coll_watch_vectors != NULL, 0))
-        coll_watch_vectors(call, request);
+    if (__builtin_expect(mpi_dispatch.check.vectors != NULL, 0))
+        mpi_dispatch.check.vectors(call, request);
     begin_or_defer(self, request->extra);
     return MPI_SUCCESS;
 }

@@ -3,7 +3,7 @@
  * Tests that need the inside: let the k-th allocation fail, for every k, in everything that makes
  * an object, and check reference counts.
  */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include "mpi/object/object.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/op_kernels.h"
-#include "mpi/object/testing.h"
+#include "testing/mpi_object.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF /* as the kernels are compiled */

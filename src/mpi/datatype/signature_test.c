@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/object/testing.h"
+#include "testing/mpi_object.h"
 
 static uint16_t signature_of(MPI_Datatype type)
 {

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/object/testing.h"
+#include "testing/mpi_object.h"
 
 static unsigned random_state;
 

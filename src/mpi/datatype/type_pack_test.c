@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "mpi/datatype/type_square.h"
 #include "mpi/datatype/type_turn.h"
-#include "mpi/object/testing.h"
+#include "testing/mpi_object.h"
 
 enum { ROUNDS = XYLEM_SANITIZED ? 60 : 300, MEMBERS = 10, MARGIN = 64 };
 

@@ -13,7 +13,7 @@
 
 #include "mpi/datatype/type_layout.h"
 #include "mpi/object/object.h"
-#include "mpi/object/testing.h"
+#include "testing/mpi_object.h"
 
 enum { MAP_MAX = 3000, AREA = 1 << 16, ROUNDS = XYLEM_SANITIZED ? 300 : 1500 };
 

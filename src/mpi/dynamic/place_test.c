@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "mpi/dynamic/place.h"
+#include "testing/base.h"
 
 static dynamic_place_t any_place(uint64_t *random)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "mpi/dynamic/dynamic.h"
+#include "testing/base.h"
 
 static void test_examples(void **state)
 {

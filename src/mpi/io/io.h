@@ -38,15 +38,4 @@
 
 extern const mpi_layer_t mpi_io_layer;
 
-/* With --check; each NULL: not called. Written before ranks run. */
-typedef struct {
-    /* An access with data begins; `request` NULL: it blocks. */
-    void (*access)(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request);
-    /* A member comes to an agreement, which it leaves when all have come. */
-    void (*agreement)(const mpi_comm_t *comm);
-    /* All members have called MPI_File_close. */
-    void (*close)(const mpi_file_t *file);
-} io_watch_t;
-extern io_watch_t io_watch;
-
 #endif

@@ -66,8 +66,8 @@ static int agree_spread(mpi_comm_t *comm, io_word_t *word)
 
 int io_agree(mpi_comm_t *comm, io_word_t *word)
 {
-    if (io_watch.agreement != NULL)
-        io_watch.agreement(comm);
+    if (mpi_dispatch.check.agreement != NULL)
+        mpi_dispatch.check.agreement(comm);
     return mpi_comm_is_spread(comm) ? agree_spread(comm, word)
                                     : mpi_coll_agree(comm, word, word, leader);
 }

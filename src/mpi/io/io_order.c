@@ -153,8 +153,6 @@ static bool is_dealt(const mpi_file_t *file, const io_order_t *order)
     return order->where == IO_ORDERED && !io_is_spread(file);
 }
 
-io_watch_t io_watch;
-
 int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access)
 {
     mpi_file_t *file = mpi_file_of(order->handle);
@@ -327,8 +325,8 @@ static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
     entry->how = io_how_of(file, order->is_write);
     entry->is_impossible = false;
     entry->is_done = !order->is_collective || io_is_alone(&entry->access);
-    if (io_watch.agreement != NULL && order->is_collective && !io_is_spread(file))
-        io_watch.agreement(file->comm);
+    if (mpi_dispatch.check.agreement != NULL && order->is_collective && !io_is_spread(file))
+        mpi_dispatch.check.agreement(file->comm);
     if (is_dealt(file, order)) {
         entry->is_done = false;
         mpi_coll_agree(file->comm, entry, entry, lead_ordered);
@@ -407,8 +405,8 @@ static __attribute__((noinline)) int do_any(mpi_rank_t *self, const io_order_t *
 
     if (file == NULL)
         return error;
-    if (__builtin_expect(io_watch.access != NULL, 0))
-        io_watch.access(self, access, NULL);
+    if (__builtin_expect(mpi_dispatch.check.access != NULL, 0))
+        mpi_dispatch.check.access(self, access, NULL);
     entry.etypes = order->where == IO_ORDERED ? (int64_t)(access->bytes / file->view->unit) : 0;
     converted = io_stage(access);
     if (converted != MPI_SUCCESS)
@@ -433,7 +431,7 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
 {
     int error;
 
-    if (__builtin_expect(io_watch.access == NULL, 1) && do_simple(order, status, &error))
+    if (__builtin_expect(mpi_dispatch.check.access == NULL, 1) && do_simple(order, status, &error))
         return error;
     return do_any(self, order, status);
 }

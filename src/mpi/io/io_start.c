@@ -234,8 +234,8 @@ int io_start(mpi_rank_t *self, const io_order_t *order, MPI_Request *handle_p)
     if (p->converted != MPI_SUCCESS)
         p->access.bytes = 0;
     *handle_p = mpi_request_handle(p->request);
-    if (__builtin_expect(io_watch.access != NULL, 0))
-        io_watch.access(self, &access, p->request); /* before a thread may write to it */
+    if (__builtin_expect(mpi_dispatch.check.access != NULL, 0))
+        mpi_dispatch.check.access(self, &access, p->request); /* before a thread may write to it */
     if (mpi_job->clock != NULL) {
         run_virtual(self, p);
         return MPI_SUCCESS;

@@ -262,8 +262,8 @@ static int open_spread(mpi_file_t *file, wish_t wish, answer_t *answer)
 
 static void open_here(mpi_file_t *file, const wish_t *wish, answer_t *answer)
 {
-    if (io_watch.agreement != NULL)
-        io_watch.agreement(file->comm);
+    if (mpi_dispatch.check.agreement != NULL)
+        mpi_dispatch.check.agreement(file->comm);
     mpi_coll_agree(file->here, wish, answer, open_leader);
 }
 
@@ -505,8 +505,8 @@ int impl_file_close(MPI_File *handle_p)
     if (is_first && (file->shared->amode & MPI_MODE_DELETE_ON_CLOSE) != 0)
         unlink(file->shared->name);
     meet(file);
-    if (io_watch.close != NULL)
-        io_watch.close(file);
+    if (mpi_dispatch.check.close != NULL)
+        mpi_dispatch.check.close(file);
     if (is_first)
         io_pointer_remove(file->shared);
     file_destroy(file);

@@ -10,14 +10,14 @@
  * Where a copy could also be made too early, by the rank that starts it, the communication core is
  * kept busy meanwhile: the data must not be there before the core is let go.
  */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "fiber/testing.h"
+#include "testing/fiber.h"
 
 /* DEADLINE: seconds, for what the looks below do not see. LOOKS: so often communication cores are
  * seen asleep in a row before that is believed, as one may wake another between two looks. */

@@ -5,14 +5,14 @@
  * progress, order of progress threads, place for them and split. Each result is compared with that
  * of the blocking collective. Then valid hints, and the messages about wrong ones.
  */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <string.h>
 
-#include "base/testing.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
 #include "sched/sched.h"
+#include "testing/base.h"
 
 #if XYLEM_SANITIZED
 enum { MANY = 200, USUAL = 10 };

@@ -41,8 +41,6 @@ void mpi_abort(int code)
     _Exit(code & 0xff);
 }
 
-void (*mpi_error_on_return)(const mpi_rank_t *self, int code);
-
 static mpi_finding_kind_t kind_of(int error_class)
 {
     if (error_class == MPI_ERR_TRUNCATE)
@@ -123,8 +121,8 @@ static int raise_error(MPI_Errhandler handle,
     if (env)
         env->is_pardoned = false;
     if (handle == MPI_ERRORS_RETURN) {
-        if (mpi_error_on_return != NULL)
-            mpi_error_on_return(self, code);
+        if (mpi_dispatch.check.returned != NULL)
+            mpi_dispatch.check.returned(self, code);
         return code;
     }
     if (self)

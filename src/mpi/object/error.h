@@ -56,10 +56,6 @@ static inline int mpi_error_returned(int error)
     return __builtin_expect(error == MPI_SUCCESS, 1) ? error : mpi_error_pardoned(error);
 }
 
-/* Told of each error that a call returns because of MPI_ERRORS_RETURN; NULL: nothing is. Written
- * before ranks run. */
-extern void (*mpi_error_on_return)(const mpi_rank_t *self, int code);
-
 /* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
 int mpi_error_memory(mpi_comm_t *comm, const char *what);
 int mpi_error_null(mpi_comm_t *comm, const char *argument);

@@ -10,7 +10,6 @@ static uint32_t members_of(const mpi_comm_t *comm)
 
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
-    mpi_account_members = members_of;
     job->settings = xy_malloc(sizeof(*job->settings));
     if (job->settings == NULL)
         return XY_ENOMEM;
@@ -28,4 +27,4 @@ static void end(mpi_job_t *job)
 }
 
 const mpi_layer_t mpi_object_layer = {
-    .job_begin = begin, .job_end = end, .rank_end = mpi_env_cleanup};
+    .members = members_of, .job_begin = begin, .job_end = end, .rank_end = mpi_env_cleanup};

@@ -74,6 +74,7 @@ const mpi_layer_t mpi_p2p_layer = {
                     [XMPI_PACKET_DONE] = mpi_packet_done},
     .mail = {[XMPI_MAIL_COPIES] = mpi_offload_progress},
     .gate_mail = mpi_network_read,
+    .describe_site = mpi_network_describe,
     .help = help,
     .job_begin = begin,
     .job_end = end,

@@ -270,7 +270,7 @@ static void ask(site_t *site)
             xy_thread_yield();
 }
 
-static bool describe(const void *place, char *text, size_t size)
+bool mpi_network_describe(const void *place, char *text, size_t size)
 {
     site_t *site = (site_t *)(uintptr_t)place;
 
@@ -733,7 +733,6 @@ xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net, bool is_hub)
     int code;
 
     atomic_store(&network.is_ending, false);
-    mpi_caller_set_remote(describe);
     driver->net = net;
     driver->is_hub = is_hub;
     xy_net_listen(net, &events, driver);

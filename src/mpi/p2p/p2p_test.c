@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Point to point: modes, wildcards, order, probes, cancel, persistent, sizes around the limits. */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static void fill(unsigned char *buffer, size_t n, unsigned seed)
 {

@@ -195,6 +195,8 @@ bool mpi_network_help(mpi_worker_t *worker);
 void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand);
 /* Handle what the mailbox of `worker` has; on that worker, or at its gate. */
 void mpi_network_read(mpi_worker_t *worker);
+/* mpi_layer_t.describe_site. */
+bool mpi_network_describe(const void *place, char *text, size_t size);
 /* In the middle of long work on `worker`, or at its gate: let the network progress. Messages wait
  * if the work is part of what one has begun: the next one would overtake it. */
 void mpi_network_look(mpi_worker_t *worker);

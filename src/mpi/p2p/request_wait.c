@@ -205,8 +205,10 @@ static int finish_some(int incount, MPI_Request requests[], int *outcount, int i
     return worst;
 }
 
-int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
-                  int indices[], MPI_Status statuses[])
+/* Finish those that are done, after `progress` if none is. */
+static inline int some(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
+                       int indices[], MPI_Status statuses[],
+                       int (*progress)(mpi_rank_t *, int, const MPI_Request[], bool))
 {
     int error = check_count(incount);
     int first;
@@ -219,9 +221,15 @@ int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *ou
         return MPI_SUCCESS;
     }
     if (first == -1)
-        error = wait_for(self, incount, requests, true);
+        error = progress(self, incount, requests, true);
     return error != MPI_SUCCESS ? error
                                 : finish_some(incount, requests, outcount, indices, statuses);
+}
+
+int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
+                  int indices[], MPI_Status statuses[])
+{
+    return some(self, incount, requests, outcount, indices, statuses, wait_for);
 }
 
 int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *status)
@@ -295,19 +303,5 @@ int impl_testany(mpi_rank_t *self, int count, MPI_Request requests[], int *index
 int impl_testsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
                   int indices[], MPI_Status statuses[])
 {
-    int error = check_count(incount);
-    int first;
-
-    if (error != MPI_SUCCESS)
-        return error;
-    first = find_ready(incount, requests);
-    if (first == MPI_UNDEFINED) {
-        *outcount = MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    if (first == -1)
-        error = let_others_run(self, incount, requests, true);
-    if (error != MPI_SUCCESS)
-        return error;
-    return finish_some(incount, requests, outcount, indices, statuses);
+    return some(self, incount, requests, outcount, indices, statuses, let_others_run);
 }

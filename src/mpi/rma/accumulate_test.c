@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/testing.h"
-#include "mpi/object/testing.h"
 #include "mpi/rma/accumulate.h"
+#include "testing/base.h"
+#include "testing/mpi_object.h"
 
 enum { SLOTS = 64, ROOM = 4 * SLOTS * 32, THREADS = 4 };
 

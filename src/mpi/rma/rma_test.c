@@ -3,7 +3,7 @@
  * Tests that need the inside: the addresses that operations get, compared with a byte by byte
  * search; epochs that operations are checked against; and every allocation of a window failing.
  */
-#include "mpi/p2p/testing.h"
+#include "testing/mpi_p2p.h"
 
 #include "mpi/rma/rma.h"
 

@@ -6,9 +6,8 @@
 
 #include "mpi/runtime/account_internal.h"
 #include "mpi/runtime/job_clock.h"
+#include "mpi/runtime/layer.h"
 #include "trace/trace.h"
-
-uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
 
 static __attribute__((noinline, cold)) uint64_t virtual_now(mpi_rank_t *self)
 {
@@ -252,12 +251,12 @@ void mpi_account_leave(mpi_rank_t *self)
         begin(self, a);
         return;
     }
-    r = record_of(a,
-                  &(account_key_t){
-                      .site = atomic_load_explicit(&a->entry.site, memory_order_relaxed),
-                      .name = a->name,
-                      .members = self->call.comm != NULL ? mpi_account_members(self->call.comm) : 0,
-                      .size_class = xy_profile_class(a->bytes)});
+    r = record_of(
+        a, &(account_key_t){.site = atomic_load_explicit(&a->entry.site, memory_order_relaxed),
+                            .name = a->name,
+                            .members =
+                                self->call.comm != NULL ? mpi_dispatch.members(self->call.comm) : 0,
+                            .size_class = xy_profile_class(a->bytes)});
     r->calls++;
     r->bytes += a->bytes;
     r->compute += a->compute;

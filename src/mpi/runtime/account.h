@@ -52,8 +52,6 @@ xy_status_t mpi_account_start(mpi_job_t *job);
  * its worker. On success the caller owns *profile_p. */
 xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32_t *core_of,
                                 xy_profile_t **profile_p);
-/* Members of a communicator: set by the layer that knows it, before ranks run. */
-extern uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
 /* MPI_Pcontrol: stop counting, or continue. */
 void mpi_account_control(mpi_rank_t *self, bool is_on);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/runtime/layer.h"
 #include "mpi/runtime/line.h"
 
 enum { TEXT_SIZE = 2 * XMPI_LINE_TEXT + 64, REMEMBERED = 32, VARIABLES = 64, CALLS = 512 };
@@ -47,13 +48,6 @@ static bool (*find_file)(const void *address, Dl_info *info);
 void mpi_caller_set_files(bool (*find)(const void *address, Dl_info *info))
 {
     find_file = find;
-}
-
-static bool (*describe_remote)(const void *site, char *text, size_t size);
-
-void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size))
-{
-    describe_remote = describe;
 }
 
 static uint64_t hash_of(const char *text)
@@ -181,7 +175,8 @@ static void describe(const void *site, bool has_path, char *text, size_t size)
     question_t q;
 
     text[0] = '\0';
-    if (site == NULL || (describe_remote != NULL && describe_remote(site, text, size)) ||
+    if (site == NULL ||
+        (mpi_dispatch.describe_site != NULL && mpi_dispatch.describe_site(site, text, size)) ||
         !locate(address, true, &info, &q))
         return;
     pthread_mutex_lock(&lock);

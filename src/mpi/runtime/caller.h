@@ -46,10 +46,6 @@ bool mpi_caller_global(const void *address, mpi_typed_t *found, const char **low
  * thread; makes one. */
 bool mpi_caller_is_void(const void *site);
 
-/* The function that describes places in the programs of other processes, which have addresses of
- * their own: false for all others. Before there are ranks. */
-void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size));
-
 /* The function that finds the file of an address and where it begins, as dladdr() does, but no
  * symbol: false where it does not know. Before there are ranks. */
 void mpi_caller_set_files(bool (*find)(const void *address, Dl_info *info));

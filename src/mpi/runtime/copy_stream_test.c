@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/testing.h"
 #include "mpi/runtime/copy_stream.h"
+#include "testing/base.h"
 
 enum { ROOM = 256 << 10, GUARD = 256 };
 

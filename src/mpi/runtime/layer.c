@@ -49,6 +49,10 @@ void mpi_layers_register(const mpi_layer_t *const *layers)
             mpi_dispatch.gate_mail = all[i]->gate_mail;
         if (all[i]->settle != NULL)
             mpi_dispatch.settle = all[i]->settle;
+        if (all[i]->members != NULL)
+            mpi_dispatch.members = all[i]->members;
+        if (all[i]->describe_site != NULL)
+            mpi_dispatch.describe_site = all[i]->describe_site;
         register_far(&all[i]->far);
         for (int k = 0; k < XMPI_MAIL_KINDS; k++)
             if (all[i]->mail[k] != NULL)

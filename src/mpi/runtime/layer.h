@@ -19,6 +19,9 @@
 #include "mpi/runtime/rank.h"
 
 struct remote_letter;
+struct coll_call;
+struct io_access;
+struct mpi_file;
 
 /* Calls for what other processes send and ask (p2p/remote.h). Each belongs to one layer; but for
  * the letters, none needs to be there. */
@@ -48,6 +51,26 @@ typedef struct {
     void (*failed)(mpi_worker_t *worker);
 } mpi_far_t;
 
+/* Calls of `--check`, each NULL unless this run makes that check: its layer writes them into
+ * mpi_dispatch when the job begins, before ranks run. */
+typedef struct {
+    /* An observed rank enters a call, which it has noted, or has left it. */
+    void (*call)(mpi_rank_t *self);
+    /* A call returns an error because of MPI_ERRORS_RETURN. */
+    void (*returned)(const mpi_rank_t *self, int code);
+    /* A collective is about to begin; its request is NULL where it blocks. May give the call other
+     * buffers. */
+    void (*collective)(struct coll_call *call);
+    /* The vectors that the program gave to a nonblocking collective, before it begins. */
+    void (*vectors)(const struct coll_call *call, const mpi_request_t *request);
+    /* An access to a file, with data, begins; `request` NULL: it blocks. */
+    void (*access)(mpi_rank_t *self, const struct io_access *access, const mpi_request_t *request);
+    /* A member comes to an agreement about a file, which it leaves when all have come. */
+    void (*agreement)(const mpi_comm_t *comm);
+    /* All members have called MPI_File_close. */
+    void (*close)(const struct mpi_file *file);
+} mpi_check_calls_t;
+
 struct mpi_layer {
     /* Handlers of packets, called on the consuming worker. */
     mpi_packet_fn packet[XMPI_PACKET_KINDS];
@@ -60,6 +83,11 @@ struct mpi_layer {
      * whose ranks compute. */
     void (*gate_mail)(mpi_worker_t *worker);
     mpi_far_t far;
+    /* The members of a communicator. Belongs to one layer. */
+    uint32_t (*members)(const mpi_comm_t *comm);
+    /* Describe a place in the program of another process, whose addresses are its own. False: it is
+     * not one. Belongs to one layer; any thread. */
+    bool (*describe_site)(const void *site, char *text, size_t size);
     /* A worker has nothing to do: do something for others. False: there was nothing. */
     bool (*help)(mpi_worker_t *worker);
     /* The same where local groups owe answers (mpi_worker_t.owing). Belongs to one layer. */
@@ -101,6 +129,9 @@ typedef struct {
     void (*gate_mail)(mpi_worker_t *worker);
     bool (*settle)(mpi_worker_t *worker);
     mpi_far_t far;
+    uint32_t (*members)(const mpi_comm_t *comm);
+    bool (*describe_site)(const void *site, char *text, size_t size);
+    mpi_check_calls_t check;
 } mpi_dispatch_t;
 
 extern mpi_dispatch_t mpi_dispatch;

@@ -46,8 +46,4 @@ static inline void mpi_event_tell(mpi_rank_t *rank, mpi_event_t event)
         rank->listener->happened(rank, &event);
 }
 
-/* Callbacks for observed ranks: each enters a call, which it has noted, or has left it. NULL: not
- * called. Written before ranks run. */
-extern void (*mpi_call_watch)(mpi_rank_t *self);
-
 #endif

@@ -230,7 +230,6 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     if (job == NULL)
         return xy_fail_memory("making the job");
     config = *c;
-    mpi_threads_configure(c);
     mpi_layers_register(c->layers);
     job->size = job->started = c->size;
     job->capacity = c->capacity > c->size ? c->capacity : c->size;
@@ -252,6 +251,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->eager_limit = c->eager_limit;
     job->eager_between = c->limits_between ? c->eager_limit : SIZE_MAX;
     job->abort = c->abort;
+    job->threads = c->threads;
     job->cpus = c->cpus;
     job->node = c->node;
     job->imagined = c->imagined;

@@ -225,6 +225,15 @@ typedef struct {
     void (*explain)(char *cause, size_t room);
 } mpi_reviver_t;
 
+/* A rank that shares its worker wants a thread of its own. Each NULL: none can be had. */
+typedef struct {
+    /* Begin a thread that calls mpi_thread_carry; and the rank is about to leave that thread. */
+    xy_status_t (*detach)(struct process *process);
+    void (*attach)(void);
+    /* The same for a rank that has not begun, by another one. */
+    xy_status_t (*carry)(struct process *process);
+} mpi_thread_calls_t;
+
 struct mpi_job {
     /* Ranks so far: those that were started, then those that were spawned, which get the numbers of
      * others that have ended. Only grows; what is indexed by rank has room for `capacity`. */
@@ -288,6 +297,7 @@ struct mpi_job {
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
     void (*abort)(int code);
+    mpi_thread_calls_t threads;
 };
 
 extern mpi_job_t *mpi_job;
@@ -418,12 +428,7 @@ typedef struct {
     void (*overflow)(mpi_rank_t *rank);
     void (*abort)(int code);
     void (*stuck)(void); /* no rank can move: report and end */
-    /* A rank that shares its worker wants a thread of its own: begin one that calls
-     * mpi_thread_carry; and the rank is about to leave that thread. NULL: none can be had. */
-    xy_status_t (*detach)(struct process *process);
-    void (*attach)(void);
-    /* The same for a rank that has not begun, by another one. */
-    xy_status_t (*carry)(struct process *process);
+    mpi_thread_calls_t threads;
     double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 

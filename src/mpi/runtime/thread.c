@@ -10,17 +10,6 @@
 
 _Thread_local mpi_thread_t *mpi_thread_here;
 
-static xy_status_t (*detach)(struct process *process);
-static void (*attach)(void);
-static xy_status_t (*carry)(struct process *process);
-
-void mpi_threads_configure(const mpi_job_config_t *config)
-{
-    detach = config->detach;
-    attach = config->attach;
-    carry = config->carry;
-}
-
 int mpi_thread_level_most(void)
 {
     return mpi_job->clock == NULL ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
@@ -333,7 +322,7 @@ static xy_status_t move_to_thread(mpi_rank_t *self)
     t->is_main = t->has_begun = true;
     t->depth = 1;
     self->main_thread = t;
-    st = detach(self->process);
+    st = mpi_job->threads.detach(self->process);
     if (st != XY_OK)
         return st;
     mpi_self = NULL; /* no rank's code runs on this thread until the next switch */
@@ -347,14 +336,14 @@ xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)
 
     share_worker(self);
     begin_to_count(self, level);
-    if (detach != NULL && self->main_thread == NULL && shares_worker(self))
+    if (mpi_job->threads.detach != NULL && self->main_thread == NULL && shares_worker(self))
         st = move_to_thread(self);
     return st;
 }
 
 bool mpi_thread_must_carry(const mpi_rank_t *rank)
 {
-    if (carry == NULL || !rank->worker->gate.is_shared)
+    if (mpi_job->threads.carry == NULL || !rank->worker->gate.is_shared)
         return false;
     for (int r = 0; r < mpi_job->size; r++) {
         const mpi_rank_t *other = &mpi_job->ranks[r];
@@ -375,7 +364,7 @@ xy_status_t mpi_thread_begin_away(mpi_rank_t *rank)
     t->is_main = true;
     t->depth = 1;
     rank->main_thread = t;
-    return carry(rank->process);
+    return mpi_job->threads.carry(rank->process);
 }
 
 /* One that began on a thread of its own, and had no others, leaves nothing. */
@@ -399,7 +388,7 @@ void mpi_thread_come_home(mpi_rank_t *rank)
     if (t == NULL || !t->is_main)
         return;
     mpi_gate_go_inside(rank);
-    attach();
+    mpi_job->threads.attach();
     rank->depth = 1;
     xy_fiber_attach();
 }

@@ -47,7 +47,7 @@ bool mpi_thread_must_carry(const mpi_rank_t *rank);
 xy_status_t mpi_thread_begin_away(mpi_rank_t *rank);
 /* Has the rank, which has ended, had threads in MPI that its number may stand for? */
 bool mpi_thread_has_left(const mpi_rank_t *rank);
-/* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach); first,
+/* Continue `rank` on the calling thread until it comes home (see mpi_thread_calls_t); first,
  * moved(rank->process, low, high) is called with its stack. */
 void mpi_thread_carry(mpi_rank_t *rank, xy_fiber_moved_fn moved);
 /* A rank that ends is on its worker; called by the rank. Inside afterwards, if it was away. */
@@ -64,8 +64,6 @@ void mpi_thread_count(mpi_rank_t *rank, int change);
 /* The calling thread ends: it calls MPI no more. */
 void mpi_thread_end(void);
 
-/* When the job is made. */
-void mpi_threads_configure(const mpi_job_config_t *config);
 /* The pool's `visit`. */
 void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters);
 /* At the end of the job. */

@@ -15,6 +15,7 @@
 
 #include "mpi/runtime/account.h"
 #include "mpi/runtime/job_clock.h"
+#include "mpi/runtime/layer.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/runtime_live.h"
 #include "trace/trace.h"
@@ -251,12 +252,10 @@ static void trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
     unlock(trace);
 }
 
-void (*mpi_call_watch)(mpi_rank_t *self);
-
 void mpi_observe_enter(mpi_rank_t *self)
 {
-    if (mpi_call_watch != NULL)
-        mpi_call_watch(self);
+    if (mpi_dispatch.check.call != NULL)
+        mpi_dispatch.check.call(self);
     if (self->trace != NULL)
         trace_enter(self->trace, self);
     if (self->listener != NULL)
@@ -269,8 +268,8 @@ void mpi_observe_enter(mpi_rank_t *self)
 void mpi_observe_leave(mpi_rank_t *self)
 {
     mpi_live_leave(self);
-    if (mpi_call_watch != NULL)
-        mpi_call_watch(self);
+    if (mpi_dispatch.check.call != NULL)
+        mpi_dispatch.check.call(self);
     if (self->account != NULL)
         mpi_account_leave(self);
     if (self->trace != NULL)

@@ -2,6 +2,7 @@
 /* Report the time of a run in virtual time. */
 #include <math.h>
 
+#include "draw/draw.h"
 #include "mpi/virtual/private.h"
 
 static const char *library_name(void)
@@ -36,13 +37,11 @@ static void print_totals(xy_json_t *json)
     xy_vjob_totals_t t;
 
     xy_vjob_totals(virtual.job, &t);
-    xy_json_double(json, "time", xy_vjob_end(virtual.job));
-    xy_json_int(json, "messages", (int64_t)(t.messages + t.coll_messages));
-    xy_json_int(json, "bytes", (int64_t)(t.bytes + t.coll_bytes));
-    xy_json_int(json, "point_to_point_messages", (int64_t)t.messages);
-    xy_json_int(json, "point_to_point_bytes", (int64_t)t.bytes);
-    xy_json_int(json, "collectives", (int64_t)t.collectives);
-    xy_json_int(json, "events", (int64_t)t.events);
+    xy_fields(json,
+              "time %g messages %lu bytes %lu point_to_point_messages %lu point_to_point_bytes %lu "
+              "collectives %lu events %lu",
+              xy_vjob_end(virtual.job), t.messages + t.coll_messages, t.bytes + t.coll_bytes,
+              t.messages, t.bytes, t.collectives, t.events);
 }
 
 /* Write the times and messages of one rank as JSON. */
@@ -51,15 +50,10 @@ static void print_process(xy_json_t *json, int32_t p)
     xy_vjob_proc_t of;
 
     xy_vjob_proc(virtual.job, p, &of);
-    xy_json_begin_object(json, NULL);
-    xy_json_int(json, "core", virtual.config->job.core_of[p]);
-    xy_json_double(json, "end", of.end);
-    xy_json_double(json, "compute", of.compute);
-    xy_json_double(json, "communication", of.communication);
-    xy_json_double(json, "idle", of.idle);
-    xy_json_int(json, "messages", (int64_t)of.messages);
-    xy_json_int(json, "bytes", (int64_t)of.bytes);
-    xy_json_end(json);
+    xy_fields_object(json, NULL,
+                     "core %d end %g compute %g communication %g idle %g messages %lu bytes %lu",
+                     virtual.config->job.core_of[p], of.end, of.compute, of.communication, of.idle,
+                     of.messages, of.bytes);
 }
 
 void mpi_virtual_print_json(FILE *file)
@@ -68,9 +62,8 @@ void mpi_virtual_print_json(FILE *file)
 
     xy_json_init(&json, file, true);
     xy_json_begin_object(&json, NULL);
-    xy_json_string(&json, "machine", virtual.config->job.machine->name);
-    xy_json_string(&json, "library", library_name());
-    xy_json_int(&json, "ranks", mpi_job->size);
+    xy_fields(&json, "machine %s library %s ranks %d", virtual.config->job.machine->name,
+              library_name(), mpi_job->size);
     print_totals(&json);
     xy_json_begin_array(&json, "processes");
     for (int32_t p = 0; p < mpi_job->size; p++)

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/testing.h"
+#include "testing/base.h"
 
 static void ignore(void *arg, xy_status_t status, const char *message)
 {

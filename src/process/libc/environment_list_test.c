@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "process/libc/process_state.h"
+#include "testing/base.h"
 
 enum { NAMES = 6, STEPS = 2000 };
 

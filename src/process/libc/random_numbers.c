@@ -77,71 +77,34 @@ XY_INTERPOSE char *setstate(char *buffer)
     return setstate_r(buffer, &mine->random) == 0 ? old : NULL;
 }
 
-XY_INTERPOSE double drand48(void)
-{
-    process_random_t *mine = state();
-    double value = 0;
+/* A function of the family drand48 and the one with a state of the caller: drand48() and
+ * drand48_r(), erand48(x) and erand48_r(x, state). */
+#define RAND48(type, from_state, from_numbers)                                                     \
+    XY_INTERPOSE type from_state(void)                                                             \
+    {                                                                                              \
+        process_random_t *mine = state();                                                          \
+        type value = 0;                                                                            \
+                                                                                                   \
+        if (mine == NULL)                                                                          \
+            return XY_NEXT(from_state)();                                                          \
+        from_state##_r(&mine->drand48, &value);                                                    \
+        return value;                                                                              \
+    }                                                                                              \
+                                                                                                   \
+    XY_INTERPOSE type from_numbers(unsigned short x[3])                                            \
+    {                                                                                              \
+        process_random_t *mine = state();                                                          \
+        type value = 0;                                                                            \
+                                                                                                   \
+        if (mine == NULL)                                                                          \
+            return XY_NEXT(from_numbers)(x);                                                       \
+        from_numbers##_r(x, &mine->drand48, &value);                                               \
+        return value;                                                                              \
+    }
 
-    if (mine == NULL)
-        return XY_NEXT(drand48)();
-    drand48_r(&mine->drand48, &value);
-    return value;
-}
-
-XY_INTERPOSE double erand48(unsigned short x[3])
-{
-    process_random_t *mine = state();
-    double value = 0;
-
-    if (mine == NULL)
-        return XY_NEXT(erand48)(x);
-    erand48_r(x, &mine->drand48, &value);
-    return value;
-}
-
-XY_INTERPOSE long lrand48(void)
-{
-    process_random_t *mine = state();
-    long value = 0;
-
-    if (mine == NULL)
-        return XY_NEXT(lrand48)();
-    lrand48_r(&mine->drand48, &value);
-    return value;
-}
-
-XY_INTERPOSE long nrand48(unsigned short x[3])
-{
-    process_random_t *mine = state();
-    long value = 0;
-
-    if (mine == NULL)
-        return XY_NEXT(nrand48)(x);
-    nrand48_r(x, &mine->drand48, &value);
-    return value;
-}
-
-XY_INTERPOSE long mrand48(void)
-{
-    process_random_t *mine = state();
-    long value = 0;
-
-    if (mine == NULL)
-        return XY_NEXT(mrand48)();
-    mrand48_r(&mine->drand48, &value);
-    return value;
-}
-
-XY_INTERPOSE long jrand48(unsigned short x[3])
-{
-    process_random_t *mine = state();
-    long value = 0;
-
-    if (mine == NULL)
-        return XY_NEXT(jrand48)(x);
-    jrand48_r(x, &mine->drand48, &value);
-    return value;
-}
+RAND48(double, drand48, erand48)
+RAND48(long, lrand48, nrand48)
+RAND48(long, mrand48, jrand48)
 
 XY_INTERPOSE void srand48(long seed)
 {

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device_internal.h"
+#include "testing/base.h"
 
 enum { DATA = 20, CELLS = 256, TASKS = XYLEM_SANITIZED ? 150 : 300, READS = 3 };
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device.h"
+#include "testing/base.h"
 
 enum { RANKS = 5, DATA = 14, CELLS = 64, TASKS = 100, READS = 3, POSTS = 4096 };
 

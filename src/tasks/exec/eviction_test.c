@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/exec/exec.h"
+#include "testing/base.h"
 
 enum { READS = 300, DATA = 9, BYTES = 64, ROUNDS = 20 };
 

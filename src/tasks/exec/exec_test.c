@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/exec/exec.h"
+#include "testing/base.h"
 
 enum { DATA = 12, WORDS_MAX = 64 };
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/exec/exec.h"
+#include "testing/base.h"
 #include "trace/trace.h"
 
 enum { DATA = 16, BYTES = 256, WORKERS_MAX = 3, OPS = XYLEM_SANITIZED ? 300 : 3000 };

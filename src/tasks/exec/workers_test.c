@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "fiber/fiber.h"
 #include "tasks/exec/exec.h"
+#include "testing/base.h"
 
 /* A wait that takes longer has failed, and so has a test that never ends. */
 enum { LIMIT_SECONDS = 20, END_SECONDS = 60 };

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/memory/memory.h"
+#include "testing/base.h"
 
 enum { DATA = 20, STEPS = 20000 };
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
-#include "draw/testing.h"
 #include "tasks/picture/picture_internal.h"
+#include "testing/base.h"
+#include "testing/draw.h"
 
 /* n tasks that each write the datum before them on a line, twice around. */
 static xy_graph_t *line(int n, int dims)

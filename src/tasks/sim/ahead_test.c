@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "late.h"
 #include "tasks/device/device.h"
 #include "tasks/sim/task_sim_internal.h"
+#include "testing/base.h"
 
 enum { BLOCKS = 16, ROUNDS = 12, BYTES = 4096, CELLS = BYTES / 8 };
 

@@ -4,7 +4,7 @@
  * behind the best of them, as it tries them all and only stops short of what cannot be better.
  * Stencils are in src/stencil/quality_test.c, many more of all in bench/policies.c.
  */
-#include "tasks/sim/testing.h"
+#include "testing/tasks_sim.h"
 
 #include "tasks/sim/graphs_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tasks/sim/testing.h"
+#include "testing/tasks_sim.h"
 
 #include <stdio.h>
 

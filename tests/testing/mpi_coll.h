@@ -5,8 +5,8 @@
  *
  *   run_processes(&(processes_t){.processes = 2, .ranks = 5, .workers = 2}, body);
  */
-#ifndef XY_MPI_COLL_TESTING_H
-#define XY_MPI_COLL_TESTING_H
+#ifndef XY_TESTING_MPI_COLL_H
+#define XY_TESTING_MPI_COLL_H
 
 #include <signal.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "mpi/p2p/p2p.h"
-#include "mpi/p2p/testing.h"
 #include "net/net.h"
+#include "testing/mpi_p2p.h"
 
 enum { PROCESSES_MOST = 8, PROCESSES_RANKS = 64, PROCESSES_CARD = 512, PROCESSES_SECONDS = 120 };
 

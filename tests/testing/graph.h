@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: which operation comes before which. */
-#ifndef XY_GRAPH_TESTING_H
-#define XY_GRAPH_TESTING_H
+#ifndef XY_TESTING_GRAPH_H
+#define XY_TESTING_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "graph/graph.h"
+#include "testing/base.h"
 
 enum { TESTING_OPS = 256 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component. */
-#ifndef XY_PROGRAM_TESTING_H
-#define XY_PROGRAM_TESTING_H
+#ifndef XY_TESTING_PROGRAM_H
+#define XY_TESTING_PROGRAM_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "program/program.h"
+#include "testing/base.h"
 
 /* The description as text; the caller frees it. */
 static inline char *testing_print(const xy_program_t *program)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: tables of numbers from tests/data/cost, noise, skipping. */
-#ifndef XY_COST_TESTING_H
-#define XY_COST_TESTING_H
+#ifndef XY_TESTING_COST_H
+#define XY_TESTING_COST_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/testing.h"
 #include "cost/lapack.h"
+#include "testing/base.h"
 
 #ifndef XYLEM_SOURCE_DIR
 #define XYLEM_SOURCE_DIR "." /* the build says where it is */

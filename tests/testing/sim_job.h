@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of simulated jobs: processes that follow scripts. */
-#ifndef XY_SIM_JOB_TESTING_H
-#define XY_SIM_JOB_TESTING_H
+#ifndef XY_TESTING_SIM_JOB_H
+#define XY_TESTING_SIM_JOB_H
 
 #include <string.h>
 
 #include "sim/job.h"
-#include "sim/testing.h"
+#include "testing/sim.h"
 
 typedef enum {
     DO_END,

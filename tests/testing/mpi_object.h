@@ -3,8 +3,8 @@
  * For unit tests of calls that need no running job: errors are read instead of handled, and there
  * is a rank with a communicator. Linked with --wrap=mpi_error.
  */
-#ifndef XY_MPI_OBJECT_TESTING_H
-#define XY_MPI_OBJECT_TESTING_H
+#ifndef XY_TESTING_MPI_OBJECT_H
+#define XY_TESTING_MPI_OBJECT_H
 
 #include <stdarg.h>
 #include <stdio.h>

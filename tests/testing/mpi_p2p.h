@@ -3,8 +3,8 @@
  * For unit tests of the layers from here on: run a function as n ranks on w workers, in this
  * process, with MPI initialised.
  */
-#ifndef XY_MPI_P2P_TESTING_H
-#define XY_MPI_P2P_TESTING_H
+#ifndef XY_TESTING_MPI_P2P_H
+#define XY_TESTING_MPI_P2P_H
 
 #include <setjmp.h>
 #include <stdarg.h>

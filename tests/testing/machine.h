@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: random machines: asymmetric, with names, links,
  * exclusions, numbers, GPUs and routes. */
-#ifndef XY_MACHINE_MACHINE_TESTING_H
-#define XY_MACHINE_MACHINE_TESTING_H
+#ifndef XY_TESTING_MACHINE_H
+#define XY_TESTING_MACHINE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "machine/machine_equal.h"
 #include "machine/machine_internal.h"
+#include "testing/base.h"
 
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles for the tests of the component. */
-#ifndef XY_REPORT_TESTING_H
-#define XY_REPORT_TESTING_H
+#ifndef XY_TESTING_REPORT_H
+#define XY_TESTING_REPORT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 /* cmocka wants the ones above first */
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "report/report.h"
+#include "testing/base.h"
 
 static inline xy_profile_record_t *testing_record(xy_profile_t *p, uint32_t rank,
                                                   const char *function, const char *place)

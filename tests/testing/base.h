@@ -11,8 +11,8 @@
  * that repeats them. Tests with many similar cases run a fixed sample of them (testing_is_chosen),
  * and all of them with XYLEM_SOAK=1. tests/testing.py and tests/testing.sh do the same.
  */
-#ifndef XY_BASE_TESTING_H
-#define XY_BASE_TESTING_H
+#ifndef XY_TESTING_BASE_H
+#define XY_TESTING_BASE_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: checks that every log must pass. */
-#ifndef XY_TRACE_TESTING_H
-#define XY_TRACE_TESTING_H
+#ifndef XY_TESTING_TRACE_H
+#define XY_TESTING_TRACE_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/testing.h"
+#include "testing/base.h"
 #include "trace/trace.h"
 
 /* The invariants of log.h; the broken one, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests: remove a history with all its files. */
-#ifndef XY_CHOOSE_TESTING_H
-#define XY_CHOOSE_TESTING_H
+#ifndef XY_TESTING_CHOOSE_H
+#define XY_TESTING_CHOOSE_H
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: the numbers of ranks that are tried. */
-#ifndef XY_COLL_TESTING_H
-#define XY_COLL_TESTING_H
+#ifndef XY_TESTING_COLL_H
+#define XY_TESTING_COLL_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/testing.h"
 #include "coll/coll.h"
+#include "testing/base.h"
 
 /* 1 .. 33, 64, 100; 0 at the end. */
 static inline int testing_procs(int i)

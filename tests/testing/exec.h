@@ -8,17 +8,17 @@
  *   ... run it, calling testing_case_rank_over for each rank that is complete
  *   testing_case_close(&c);
  */
-#ifndef XY_EXEC_TESTING_H
-#define XY_EXEC_TESTING_H
+#ifndef XY_TESTING_EXEC_H
+#define XY_TESTING_EXEC_H
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "coll/coll.h"
 #include "exec/exec_private.h"
+#include "testing/base.h"
 
 typedef enum {
     TESTING_SUM,    /* uint32_t */

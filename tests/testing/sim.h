@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this component: collectives, and a node to run them on. */
-#ifndef XY_SIM_TESTING_H
-#define XY_SIM_TESTING_H
+#ifndef XY_TESTING_SIM_H
+#define XY_TESTING_SIM_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "coll/coll.h"
 #include "sim/sim.h"
+#include "testing/base.h"
 
 /* The machines that ship as knl64 and skylake48, as strings: tests also run without libxml2. */
 #define TESTING_KNL64     "package:1 [numa] l2:32 core:2"

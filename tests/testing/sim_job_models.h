@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of simulated jobs: models of messages, and programs of processes on two cores.
  */
-#ifndef XY_SIM_JOB_MODELS_TESTING_H
-#define XY_SIM_JOB_MODELS_TESTING_H
+#ifndef XY_TESTING_SIM_JOB_MODELS_H
+#define XY_TESTING_SIM_JOB_MODELS_H
 
 #include <math.h>
 #include <string.h>
 
-#include "sim/job_testing.h"
+#include "testing/sim_job.h"
 
 #define NODE                     "node:1 core:2"
 #define assert_close(a, b, part) assert_true(fabs((a) - (b)) <= (part)*fabs(b))

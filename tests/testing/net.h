@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests of this component: both ends of an encrypted connection. */
-#ifndef XY_NET_TESTING_H
-#define XY_NET_TESTING_H
+#ifndef XY_TESTING_NET_H
+#define XY_TESTING_NET_H
 
 #include "net/seal.h"
 

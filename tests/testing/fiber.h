@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For unit tests only, of this and of higher components: the state of a worker. */
-#ifndef XY_FIBER_TESTING_H
-#define XY_FIBER_TESTING_H
+#ifndef XY_TESTING_FIBER_H
+#define XY_TESTING_FIBER_H
 
 #include "fiber/fiber_private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For unit tests that draw: reading the written text. */
-#ifndef XY_DRAW_TESTING_H
-#define XY_DRAW_TESTING_H
+#ifndef XY_TESTING_DRAW_H
+#define XY_TESTING_DRAW_H
 
 #include <stdio.h>
 #include <stdlib.h>

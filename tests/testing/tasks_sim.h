@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For unit tests only: random task graphs and platforms, and a witness that checks the events. */
-#ifndef XY_TASKS_SIM_TESTING_H
-#define XY_TASKS_SIM_TESTING_H
+#ifndef XY_TESTING_TASKS_SIM_H
+#define XY_TESTING_TASKS_SIM_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "tasks/sim/sim.h"
+#include "testing/base.h"
 
 enum { WITNESS_MEMORIES = 8, WITNESS_WORKERS = 16 };
 
