@@ -35,7 +35,7 @@ MODES = {"check": "--check=buffers,windows", # the programs leak, and rely on bu
          "processes": "--processes 2",
          "virtual": "--virtual 'node:2(latency=1us bandwidth=10GB/s) core:2048' --compute none"}
 REFUSED = {"check": ("--check", "--virtual"), # it has the option already
-           "virtual": ("--cores", "--workers", "--algorithm", "--split", "--progress")}
+           "virtual": ("--cores", "--workers", "--algorithm", "--split", "--progress", "--processes")}
 ALWAYS = {"called_nothing", "received_read_only"} # no other pair shows what they do
 
 
