@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What three libraries say about the wrong programs of this directory, as a table for docs/performance.md.
 
-  compare.py [--pairs [--keep FILE]] [--jobs N] [--limit S] [--log FILE] [--only COLUMN] XYLEM_BIN [NAME...]
+  compare.py [--pairs [--keep FILE]] [--sample N:SEED] [--jobs N] [--limit S] [--log FILE] [--only COLUMN] XYLEM_BIN [NAME...]
 
 Each program is compiled with Xylem's mpicc, mpicc.openmpi and mpicc.mpich, as far as these are installed, and
 each wrong one runs for at most --limit seconds (5) from the time when its first rank has left MPI_Init. The first of these
@@ -24,7 +24,8 @@ cannot compile, or whose standard is too old for it.
 
 With --pairs there is one row for each pair, wrong and right, also for those with options, and one column for each
 mode of Xylem (plain, check, processes, hosts, virtual) beside the other libraries; sums are at the end, and a table by
-class. --keep FILE has the outcomes so far: a run that was interrupted continues there. Besides:
+class. --sample 100:TEXT draws 100 pairs at random, the same ones for the same text. --keep FILE has the outcomes so
+far: a run that was interrupted continues there. Besides:
 
   ROW       reported in another way, as this row of the table in docs/checking.md says (`silent`: not at all)
   alarm     something is said about the right program, whatever is said about the wrong one
@@ -34,6 +35,7 @@ class. --keep FILE has the outcomes so far: a run that was interrupted continues
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import shlex
 import signal
@@ -349,11 +351,15 @@ def main():
     parser.add_argument("--keep", help="outcomes of --pairs, also of an earlier run")
     parser.add_argument("--log", default=os.devnull)
     parser.add_argument("--only", help="one library or mode")
+    parser.add_argument("--sample", help="N:SEED, so many pairs at random")
     parser.add_argument("--pairs", action="store_true", help="one row for each pair, in all modes")
     parser.add_argument("xylem")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     bugs = programs(given.names, given.pairs)
+    if given.sample:
+        count, _, seed = given.sample.partition(":")
+        bugs = sorted(random.Random(seed).sample(bugs, min(int(count), len(bugs))), key=bugs.index)
     with tempfile.TemporaryDirectory() as directory, open(given.log, "a" if given.keep else "w", encoding="utf-8") as log:
         tools = libraries(os.path.abspath(given.xylem))
         if given.pairs:

@@ -146,3 +146,17 @@ BUG(file_write_and_close)
         MPI_File_write_at_all(file, 0, numbers, 1, MPI_INT, ignore); // @here
     MPI_File_close(&file);                                           // @there
 }
+
+/* Members of one process wait for each other on a communicator of their own: it has the name of the
+ * file, too.
+ * ranks: 4
+ * options: --processes 2
+ * says: rank 1 waits in MPI_File_write_at_all on the file /dev/null for rank 0
+ */
+BUG(file_close_beside_write)
+{
+    open_file();
+    if (!wrong || rank != 0)
+        MPI_File_write_at_all(file, 0, numbers, 1, MPI_INT, ignore);
+    MPI_File_close(&file);
+}

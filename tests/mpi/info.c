@@ -130,17 +130,46 @@ static void check_environment(int argc, char **argv, int p)
     MPI_Info_free(&info);
 }
 
+/* Progress threads of a communicator whose members may all be in one of several processes. */
+static void check_hints(int rank)
+{
+    static const char *const places[] = {"odd-even", "bind", "numa"};
+    int mine[2] = {rank, rank}, all[2];
+    MPI_Request request;
+    MPI_Comm pair;
+    MPI_Info info;
+    int size;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    MPI_Comm_size(pair, &size);
+    for (int i = 0; i < 3; i++) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "xylem_progress", "threads");
+        MPI_Info_set(info, "xylem_progress_place", places[i]);
+        MPI_Info_set(info, "xylem_split", "2");
+        MPI_Comm_set_info(pair, info);
+        MPI_Info_free(&info);
+        MPI_Ialltoall(mine, 1, MPI_INT, all, 1, MPI_INT, pair, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int r = 0; r < size; r++)
+            CHECK_EQUAL(all[r], rank / 2 * 2 + r);
+    }
+    MPI_Comm_free(&pair);
+}
+
 int main(int argc, char **argv)
 {
-    int is_fine = outside(), p;
+    int is_fine = outside(), p, rank;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     CHECK(is_fine);
     check_values();
     check_many();
     check_errors();
     check_environment(argc, argv, p);
+    check_hints(rank);
     MPI_Finalize();
     return outside() ? 0 : 1;
 }

@@ -280,12 +280,6 @@ static void guard_pages(access_t *a, const mpi_win_t *win)
         a->guard = check_guard_set(owner, a->area.low, a->area.high);
 }
 
-/* On one core ranks take turns; elsewhere the clock decides, or chance. */
-static bool comes_in_any_order(void)
-{
-    return check_is_parallel() || mpi_job->clock != NULL;
-}
-
 /* One operation against those that overlap. */
 typedef struct {
     const access_t *now;
@@ -334,8 +328,8 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     check_spans_each(target->spans, now->area.low, now->area.high, compare, &search);
     if (search.is_repeated)
         return;
-    if (search.conflict != NULL && comes_in_any_order() && now->origin < search.conflict->origin)
-        report_conflict(search.conflict, now, win);
+    if (search.conflict != NULL && now->origin < search.conflict->origin)
+        report_conflict(search.conflict, now, win); /* in any order of the run, one report */
     else if (search.conflict != NULL)
         report_conflict(now, search.conflict, win);
     now->guard = -1;
@@ -818,6 +812,11 @@ static void on_exposed(mpi_win_t *win)
     pthread_mutex_unlock(&lock);
 }
 
+static void on_meet(const mpi_comm_t *comm)
+{
+    check_order_meet(comm->owner, comm, true);
+}
+
 /* `win` is that of the target. */
 static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told)
 {
@@ -858,6 +857,7 @@ void check_conflicts_begin(void)
                                       .request = on_request,
                                       .settle = on_settle,
                                       .exposed = on_exposed,
+                                      .meet = on_meet,
                                       .told = on_told};
 
     xy_hash_init(&members, XY_HASH_U64);

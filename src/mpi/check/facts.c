@@ -26,7 +26,8 @@ static const char *const hears_members[] = {
     "MPI_Gather", "MPI_Gatherv", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall",
     "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scan", "MPI_Exscan", "MPI_Reduce_scatter",
     "MPI_Reduce_scatter_block", "MPI_File_open", "MPI_File_set_view", "MPI_File_sync",
-    "MPI_File_set_size", "MPI_File_preallocate", "MPI_File_set_atomicity", NULL};
+    "MPI_File_set_size", "MPI_File_preallocate", "MPI_File_set_atomicity", "MPI_Win_create",
+    "MPI_Win_allocate", "MPI_Win_create_dynamic", "MPI_Win_fence", "MPI_Win_free", NULL};
 static const char *const hears_messages[] = {
     "MPI_Recv", "MPI_Sendrecv", NULL};
 // clang-format on

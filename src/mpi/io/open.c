@@ -226,8 +226,11 @@ static int make_comms(mpi_comm_t *parent, mpi_file_t *file, const char *name)
     file->here = file->comm;
     if (!mpi_comm_is_spread(file->comm))
         return MPI_SUCCESS;
-    return mpi_comm_split(file->comm, mpi_survives ? file->comm->rank : mpi_job->process,
-                          file->comm->rank, &file->here);
+    error = mpi_comm_split(file->comm, mpi_survives ? file->comm->rank : mpi_job->process,
+                           file->comm->rank, &file->here);
+    if (error == MPI_SUCCESS)
+        strcpy(file->here->name, file->comm->name);
+    return error;
 }
 
 /* The process of rank 0 creates the file, the others then find it. Returns an MPI error code; that

@@ -53,8 +53,8 @@ static void add_supervisor(nbc_core_t *core)
     xy_order_update(&core->queue, core->count);
 }
 
-/* Create the threads of a family and the cores that they live on; freed by the caller, also after a
- * failure. */
+/* Create the threads of a family for the ranks of this process, and the cores that they live on;
+ * freed by the caller, also after a failure. */
 static xy_status_t fill(nbc_family_t *family, int *counts)
 {
     const nbc_way_t *way = &family->way;
@@ -62,6 +62,8 @@ static xy_status_t fill(nbc_family_t *family, int *counts)
     xy_status_t st = XY_OK;
 
     for (int r = 0; r < size; r++) {
+        if (!mpi_rank_is_here(mpi_job, r))
+            continue;
         family->threads[r].worker = home_of(way, r);
         counts[family->threads[r].worker->index]++;
     }
@@ -69,8 +71,9 @@ static xy_status_t fill(nbc_family_t *family, int *counts)
         if (counts[w] > 0)
             st = core_init(&family->cores[w], way->order, counts[w]);
     for (int r = 0; r < size && st == XY_OK; r++)
-        settle(&family->cores[family->threads[r].worker->index], &family->threads[r],
-               way->priority);
+        if (family->threads[r].worker != NULL)
+            settle(&family->cores[family->threads[r].worker->index], &family->threads[r],
+                   way->priority);
     for (int w = 0; w < workers && st == XY_OK && way->order->has_supervisor; w++)
         if (counts[w] > 0)
             add_supervisor(&family->cores[w]);

@@ -350,6 +350,8 @@ typedef struct {
     void (*request)(mpi_win_t *win, int target, mpi_request_t *request);
     void (*settle)(mpi_win_t *win, int target, bool is_local);
     void (*exposed)(mpi_win_t *win);
+    /* A member comes to a place that no member leaves before all have come. */
+    void (*meet)(const mpi_comm_t *comm);
     /* A message of the watch of process `from` to member `win` of this one, after the operations of
      * `origin` that it is about. */
     void (*told)(mpi_win_t *win, int from, int origin, const rma_told_t *told);
@@ -362,6 +364,12 @@ bool rma_far_is_small(uint64_t bytes);
 
 /* NULL: nothing does. Written before ranks run. */
 extern const rma_watch_t *rma_watch;
+
+static inline void rma_note_meeting(const mpi_comm_t *comm)
+{
+    if (__builtin_expect(rma_watch != NULL, 0))
+        rma_watch->meet(comm);
+}
 
 /* ---- Between the files of the windows ---- */
 

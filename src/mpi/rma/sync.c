@@ -92,6 +92,7 @@ int impl_win_fence(mpi_rank_t *self, int assert, mpi_win_t *win)
     if (win->shared->far != NULL)
         rma_far_flush(self, win, RMA_EVERYWHERE);
     call.comm = win->comm;
+    rma_note_meeting(win->comm);
     error = coll_run(self, &call);
     win->far.has_lost = false; /* as the fence has raised */
     win->access = (assert &MPI_MODE_NOSUCCEED) != 0 ? RMA_ACCESS_NONE : RMA_ACCESS_FENCE;

@@ -211,6 +211,7 @@ static int agree(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p)
     int error;
 
     wish->comm = parent;
+    rma_note_meeting(parent);
     error = mpi_coll_agree(parent, wish, &answer, create_leader);
     if (error == MPI_SUCCESS)
         error = rma_win_new(parent, &answer.plan, answer.shared, win_p);
@@ -385,6 +386,7 @@ static bool meet(mpi_win_t *win)
     coll_call_t call = {.kind = &coll_window_free, .comm = win->comm};
     bool is_whole = true;
 
+    rma_note_meeting(win->comm);
     if (win->shared->far == NULL)
         mpi_coll_agree(win->comm, NULL, NULL, nothing);
     else if (mpi_survives)
