@@ -6,10 +6,10 @@
  *   xy_fields_object(&json, "loggp", "L %g o %g", latency, overhead);
  *
  * `fields` has names and conversions of printf in turn, with a space between them: %s for text,
- * %d, %u, %ld, %lu, %zu, %lld and %llu for whole numbers, %i for a truth value, %g for a double with all
- * its digits. The compiler checks the values. A name has no space and fewer than XY_FIELDS_NAME
- * bytes. In JSON, text that is NULL and numbers that are not finite are null; in CSV they are
- * empty.
+ * %d, %u, %ld, %lu, %zu, %lld and %llu for whole numbers, %i for a truth value, %g for a double
+ * with all its digits. The compiler checks the values. A name has no space and fewer than
+ * XY_FIELDS_NAME bytes. In JSON, text that is NULL and numbers that are not finite are null; in CSV
+ * they are empty.
  */
 #ifndef XY_DRAW_FIELDS_H
 #define XY_DRAW_FIELDS_H
