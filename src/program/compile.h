@@ -106,6 +106,7 @@ typedef struct {
     const type_t *type;
 } direct_t;
 bool compile_direct(const compiler_t *c, const expr_t *e, direct_t *direct_p);
+void emit_direct(compiler_t *c, const direct_t *direct); /* its value */
 /* The named constants of MPI and the C library: MPI_COMM_WORLD, NULL, INT_MAX. */
 bool compile_constant(const char *name, size_t length, int64_t *value_p, const type_t **type_p);
 

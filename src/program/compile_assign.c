@@ -116,8 +116,27 @@ const type_t *compile_assign(compiler_t *c, const expr_t *e)
     return d.type;
 }
 
-/* Emits a step. The left side is evaluated once: behind a pointer the old value is the new one,
- * stepped back. */
+/* Emits a step behind an address, which is evaluated once; the old value is kept in the frame. */
+static const type_t *step_far(compiler_t *c, const expr_t *step)
+{
+    direct_t old = {.type = compile_address(c, step->a, false)};
+
+    if (old.type == NULL)
+        return NULL;
+    if (!type_is_scalar(old.type))
+        return compile_fail(c, "the left side cannot be assigned to");
+    old.offset = compile_reserve(c, 8, 8, false);
+    emit(c, OP_DUP, 0, 0, 0);
+    emit_load(c, old.type);
+    store_direct(c, &old);
+    if (!change(c, step->op, old.type, step->b))
+        return NULL;
+    emit(c, OP_STORE, old.type->kind, 0, 0);
+    emit(c, OP_POP, 0, 0, 0);
+    emit_direct(c, &old);
+    return old.type;
+}
+
 const type_t *compile_increment(compiler_t *c, const expr_t *e)
 {
     expr_t one = {.kind = EXPR_INTEGER, .integer = 1, .type = type_basic(TYPE_I32)};
@@ -125,19 +144,13 @@ const type_t *compile_increment(compiler_t *c, const expr_t *e)
                   .op = e->integer > 0 ? OPERATOR_ADD : OPERATOR_SUBTRACT,
                   .a = e->a,
                   .b = &one};
-    operator_t back = e->integer > 0 ? OPERATOR_SUBTRACT : OPERATOR_ADD;
     const type_t *type;
     direct_t d;
 
     if (e->is_prefix)
         return compile_assign(c, &add);
-    type = compile_type_of(c, e->a);
-    if (type == NULL)
-        return NULL;
-    if (!compile_direct(c, e->a, &d) && !type_is_real(type)) {
-        type = compile_assign(c, &add);
-        return type != NULL && change(c, back, type, &one) ? type : NULL;
-    }
+    if (!compile_direct(c, e->a, &d))
+        return step_far(c, &add);
     type = compile_value(c, e->a);
     if (type == NULL || compile_assign(c, &add) == NULL)
         return NULL;

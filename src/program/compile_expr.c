@@ -161,7 +161,7 @@ static const type_t *named_constant(compiler_t *c, const expr_t *e)
     return type;
 }
 
-static void emit_direct(compiler_t *c, const direct_t *d)
+void emit_direct(compiler_t *c, const direct_t *d)
 {
     type_kind_t kind = d->type->kind;
 

@@ -284,6 +284,23 @@ static scan_expr_t *cut(xy_scan_t *scan, const scan_field_t *f, scan_expr_t *val
     return made(scan, cast, SCAN_OP_SHR, value, number(scan, cast, 64 - f->bits));
 }
 
+/* The new value of a flag of one bit does not tell the old one: `s.a++` becomes
+ * `s.a ? (s.a = 1, 1) : (s.a = 1, 0)`. */
+static scan_expr_t *step_flag(xy_scan_t *scan, const scan_expr_t *e)
+{
+    scan_expr_t *choice = made(scan, e, 0, e->a, NULL), *of[2];
+
+    for (int old = 0; old < 2; old++) {
+        of[old] = made(scan, e, 0, e->a, number(scan, e, old == 0 || e->op == '+'));
+        of[old]->kind = SCAN_E_ASSIGN;
+        of[old] = made(scan, e, SCAN_OP_COMMA, of[old], number(scan, e, old));
+    }
+    choice->kind = SCAN_E_CHOICE;
+    choice->b = of[1];
+    choice->c = of[0];
+    return choice;
+}
+
 /* A bit-field keeps as many bits as it has: `s.a += 4` becomes `s.a = s.a + 4 & 7`, and `s.a++`
  * that value, stepped back. */
 static scan_expr_t *cut_bits(xy_scan_t *scan, scan_expr_t *e)
@@ -294,6 +311,12 @@ static scan_expr_t *cut_bits(xy_scan_t *scan, scan_expr_t *e)
 
     if (f == NULL || f->bits < 0 || f->bits >= 8 * f->type->bytes)
         return e;
+    if ((op != 0 || e->kind == SCAN_E_STEP) && scan_has_effect(e->a))
+        scan_fail(scan, XY_EUNSUPPORTED, e->at,
+                  "a bit-field that changes behind an expression with an effect: it is not "
+                  "followed");
+    if (is_post && f->type->is_bool)
+        return step_flag(scan, e);
     if (e->kind == SCAN_E_STEP)
         e->b = number(scan, e, 1);
     if (op != 0)

@@ -49,6 +49,8 @@ char *scan_copy(xy_scan_t *scan, const char *s);
 
 /* The name of a function as a value becomes its number. */
 void scan_take_function(xy_scan_t *scan, scan_expr_t *name);
+/* Does evaluating it twice differ from once? A call may. */
+bool scan_has_effect(const scan_expr_t *e);
 /* Calls through pointers become calls of the functions that they may reach. */
 void scan_pointer_calls(xy_scan_t *scan);
 

@@ -44,12 +44,13 @@ static bool takes(const scan_decl_t *f, const scan_expr_t *call)
     return p == NULL && a == NULL && is_same(f->result, call->type);
 }
 
-static bool has_effect(const scan_expr_t *e)
+bool scan_has_effect(const scan_expr_t *e)
 {
     if (e == NULL)
         return false;
     return e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP || e->kind == SCAN_E_CALL ||
-           e->kind == SCAN_E_OTHER || has_effect(e->a) || has_effect(e->b) || has_effect(e->c);
+           e->kind == SCAN_E_OTHER || scan_has_effect(e->a) || scan_has_effect(e->b) ||
+           scan_has_effect(e->c);
 }
 
 static scan_expr_t *made(xy_scan_t *scan, const scan_expr_t *from, scan_expr_kind_t kind)
@@ -126,7 +127,7 @@ static void resolve(xy_scan_t *scan, scan_decl_t *function, scan_expr_t *call)
             found++;
             last = i;
         }
-    if (found > 0 && has_effect(call->a))
+    if (found > 0 && scan_has_effect(call->a))
         first = stored(scan, function, call);
     if (found == 1 && first == NULL) {
         call->decl = XY_VEC_AT(&scan->taken, scan_decl_t *, last);

@@ -6,12 +6,33 @@ struct flags {
     unsigned int is_root : 1;
     unsigned int level : 3;
     int delta : 4;
+    _Bool on : 1;
 };
+
+/* The values of steps, which wrap around and know what was there before. */
+static int steps(struct flags *at, char *d)
+{
+    struct flags f = {1, 7, 7, 1}, *p = &f;
+    int n = 1;
+
+    n += 2 * p->on++;
+    n += 4 * p->on--;
+    n += 8 * p->on--;
+    n += 16 * p->on++;
+    n += 32 * p->on;
+    MPI_Bcast(d, n, MPI_CHAR, 0, MPI_COMM_WORLD);
+    n = 10 + p->level++;
+    n += p->level--;
+    n += p->level + p->delta++;
+    n += p->delta--;
+    at++->level = 5;
+    return n + p->delta + at[-1].level;
+}
 
 int main(int argc, char **argv)
 {
     int rank, size;
-    struct flags f = {0};
+    struct flags f = {0}, after[2];
     char d[64];
 
     MPI_Init(&argc, &argv);
@@ -29,6 +50,7 @@ int main(int argc, char **argv)
             MPI_Send(d, i, MPI_CHAR, i, 1, MPI_COMM_WORLD);
     else
         MPI_Recv(d, 64, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Bcast(d, steps(after, d), MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }

@@ -2,6 +2,7 @@
 /* Left sides with an effect, and structs without a name: each is evaluated once, and clear where
  * nothing is said. */
 #include <mpi.h>
+#include <stdbool.h>
 typedef struct {
     int a;
     char name[8];
@@ -18,6 +19,27 @@ static int calls;
 static int next(void)
 {
     return calls++;
+}
+/* The old value of a step is what was there: also where it cannot be had from the new one. */
+static int steps_behind_pointers(void)
+{
+    double values[4] = {1.5, 1e17, -2}, *at = values;
+    float large[2] = {16777216, 3}, *low = large;
+    bool flags[3] = {true, false, true}, *flag = flags;
+    unsigned char bytes[3] = {255, 0, 7}, *byte = bytes;
+    int n = 0;
+
+    n += (int)((*at++)++ * 2);
+    n += (*at++)-- == 1e17 ? 10 : 1000;
+    n += (int)(at - values) + (int)(at[0]++ - values[0]);
+    n += (*low++)++ == 16777216 ? 100 : 2000;
+    n += (*flag++)++;
+    n += (*flag++)++;
+    n += flags[1] + (int)(flag - flags);
+    n += (*byte++)++;
+    n += (*byte++)--;
+    n += bytes[0] + bytes[1] + (int)(byte - bytes);
+    return n;
 }
 int main(int argc, char **argv)
 {
@@ -43,6 +65,7 @@ int main(int argc, char **argv)
     MPI_Bcast(data, x.a + x.in.c + x.in.d + x.name[7], MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Bcast(data, table[0].name[1] + table[1].name[1] + table[1].a, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Bcast(data, (int)(at - q) + (int)(p - count), MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(data, steps_behind_pointers() % 400, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }
