@@ -234,7 +234,7 @@ static void destroy(shm_net_t *net)
     }
     if (net->segment != NULL)
         munmap(net->segment, net->segment_size);
-    pthread_mutex_destroy(&net->lock);
+    net_finished_free(&net->finished);
     xy_free(net);
 }
 
@@ -277,11 +277,10 @@ static xy_status_t open_over(const xy_net_config_t *config, const net_transport_
     net->ring_size = ring_size(n);
     net->segment_size = sizeof(shm_segment_t) + ring_place(net, n);
     net_init(&net->base, transport, config, shm_most(net->ring_size));
-    pthread_mutex_init(&net->lock, NULL);
+    net_finished_init(&net->finished);
     for (int p = 0; p < n; p++) {
         pthread_mutex_init(&net->peers[p].lock, NULL);
-        net->peers[p].blocks_end = &net->peers[p].blocks;
-        net->peers[p].gives_end = &net->peers[p].gives;
+        net_queue_init(&net->peers[p].queue);
     }
     st = make_segment(net, &fd);
     if (st == XY_OK)
@@ -328,29 +327,6 @@ static bool gives_early(const xy_net_t *base, int to)
     return net->peers[to].segment == NULL && xy_net_gives_early(net->far, to);
 }
 
-/* Report and free the buffers that have been sent; true if there were any. Called without locks. */
-static bool tell_finished(shm_net_t *net)
-{
-    shm_given_t *g;
-
-    if (!atomic_load_explicit(&net->has_finished, memory_order_relaxed))
-        return false;
-    pthread_mutex_lock(&net->lock);
-    g = net->finished;
-    net->finished = NULL;
-    atomic_store(&net->has_finished, false);
-    pthread_mutex_unlock(&net->lock);
-    while (g != NULL) {
-        shm_given_t *next = g->next;
-        void *token = g->token;
-
-        xy_free(g);
-        net->base.events->done(net->base.context, token);
-        g = next;
-    }
-    return true;
-}
-
 /* Receive from all near processes, poll the far transport, and write what waits for room; true if
  * anything came. */
 static bool poll_shm(xy_net_t *base)
@@ -376,7 +352,7 @@ static bool poll_shm(xy_net_t *base)
             shm_lose(net, p, "out of memory for messages to it");
     }
     shm_flush_all(net);
-    return tell_finished(net) || has_come;
+    return net_finished_report(&net->finished, net->base.events, net->base.context) || has_come;
 }
 
 /* Any thread. Now and then the sockets are looked at, whether or not something is known of them. */
@@ -396,13 +372,13 @@ static bool has_news(xy_net_t *base)
             return true;
     }
     return net->has_far || atomic_load_explicit(&net->is_rung, memory_order_relaxed) ||
-           atomic_load_explicit(&net->has_finished, memory_order_relaxed);
+           atomic_load_explicit(&net->finished.has_some, memory_order_relaxed);
 }
 
 /* May a sleep begin? *seconds_p: how long. */
 static bool is_idle(const shm_net_t *net, double *seconds_p)
 {
-    if (atomic_load(&net->has_finished))
+    if (atomic_load(&net->finished.has_some))
         return false;
     for (int p = 0; p < net->base.processes; p++) {
         const shm_peer_t *peer = &net->peers[p];

@@ -21,9 +21,8 @@
 #include <pthread.h>
 
 #include "net/net_private.h"
+#include "net/net_queue.h"
 #include "net/shm_ring.h"
-
-enum { SHM_BUCKETS = 64 };
 
 /* The beginning of a segment. */
 typedef struct {
@@ -33,43 +32,18 @@ typedef struct {
     _Alignas(128) char rings[];
 } shm_segment_t;
 
-/* A message that waits for room. */
-typedef struct shm_block {
-    struct shm_block *next;
-    size_t size;
-    char bytes[];
-} shm_block_t;
-
-typedef struct shm_given {
-    struct shm_given *next;
-    uint64_t id;
-    const char *bytes;
-    size_t size, sent;
-    void *token;
-} shm_given_t;
-
-typedef struct shm_taken {
-    struct shm_taken *next;
-    uint64_t id;
-    char *buffer;
-    size_t size, got;
-    void *token;
-} shm_taken_t;
-
 typedef struct {
-    pthread_mutex_t lock;   /* of all up to `takes` */
+    pthread_mutex_t lock;   /* of all up to `is_full` */
     shm_segment_t *segment; /* of that process; NULL: it is reached through `far` */
     shm_end_t out;
-    shm_block_t *blocks, **blocks_end;
-    shm_given_t *gives, **gives_end;
-    bool is_broken;                  /* nothing is written any more */
-    _Atomic bool is_full;            /* memory ran out: a message to it is lost */
-    shm_taken_t *takes[SHM_BUCKETS]; /* of what comes through the ring */
-    _Atomic bool has_output;         /* that waits for room */
-    bool writes_here;                /* its data comes in `in` */
+    net_queue_t queue;       /* takes: of what comes through the ring */
+    bool is_broken;          /* nothing is written any more */
+    _Atomic bool is_full;    /* memory ran out: a message to it is lost */
+    _Atomic bool has_output; /* that waits for room */
+    bool writes_here;        /* its data comes in `in` */
     /* The rest belongs to the thread that polls. */
     shm_end_t in;
-    shm_taken_t *current; /* the message that arrives now */
+    net_taken_t *current; /* the message that arrives now */
     bool is_leaving;      /* it has said BYE */
     bool is_gone;         /* nothing comes any more, and all know */
 } shm_peer_t;
@@ -85,9 +59,7 @@ typedef struct {
     bool is_closing;
     _Atomic unsigned looks; /* for something */
     _Atomic bool is_rung;   /* the sockets may have something */
-    pthread_mutex_t lock;   /* of `finished` */
-    shm_given_t *finished;  /* gives that are complete */
-    _Atomic bool has_finished;
+    net_finished_t finished;
     shm_peer_t peers[];
 } shm_net_t;
 

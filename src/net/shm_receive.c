@@ -6,68 +6,51 @@
 
 enum { BATCH = 16 }; /* records in one poll */
 
-static shm_taken_t **bucket_of(shm_peer_t *p, uint64_t id)
-{
-    return &p->takes[(id * 0x9e3779b97f4a7c15u >> 32) % SHM_BUCKETS];
-}
-
 void shm_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes, void *token)
 {
     shm_net_t *net = (shm_net_t *)base;
     shm_peer_t *p = &net->peers[from];
-    shm_taken_t *t, **bucket = bucket_of(p, id);
 
     if (!p->writes_here) {
         xy_net_take(net->far, from, id, buffer, bytes, token);
         return;
     }
-    t = xy_malloc(sizeof(*t));
     pthread_mutex_lock(&p->lock);
-    if (t == NULL) {
-        xy_fail_memory("taking a buffer from another process");
+    if (!net_queue_take(&p->queue, id, buffer, bytes, token)) {
         p->is_broken = true;
         atomic_store(&p->is_full, true);
-    } else {
-        *t = (shm_taken_t){
-            .next = *bucket, .id = id, .buffer = buffer, .size = bytes, .token = token};
-        *bucket = t;
     }
     pthread_mutex_unlock(&p->lock);
 }
 
-static shm_taken_t *find_taken(shm_peer_t *p, uint64_t id)
+static net_taken_t *find_taken(shm_peer_t *p, uint64_t id)
 {
-    shm_taken_t *t = p->current;
+    net_taken_t *t = p->current;
 
     if (t != NULL && t->id == id)
         return t;
     pthread_mutex_lock(&p->lock);
-    for (t = *bucket_of(p, id); t != NULL && t->id != id;)
-        t = t->next;
+    t = net_queue_find(&p->queue, id);
     pthread_mutex_unlock(&p->lock);
     return p->current = t;
 }
 
 /* Remove a buffer that has been received completely and report its token. */
-static void end_taken(shm_net_t *net, shm_peer_t *p, shm_taken_t *t)
+static void end_taken(shm_net_t *net, shm_peer_t *p, net_taken_t *t)
 {
-    shm_taken_t **at = bucket_of(p, t->id);
-    void *token = t->token;
+    void *token;
 
     p->current = NULL;
     pthread_mutex_lock(&p->lock);
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
+    token = net_queue_taken(&p->queue, t);
     pthread_mutex_unlock(&p->lock);
-    xy_free(t);
     net->base.events->done(net->base.context, token);
 }
 
 /* Take a piece of a large message. Returns the fault of the peer, or NULL. */
 static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t n)
 {
-    shm_taken_t *t = find_taken(p, record->id);
+    net_taken_t *t = find_taken(p, record->id);
 
     if (t == NULL || n == 0 || n > t->size - t->got)
         return "it has sent bytes that were not requested";
@@ -156,18 +139,6 @@ void shm_lose(shm_net_t *net, int process, const char *why)
 
 void shm_free_peer(shm_peer_t *p)
 {
-    for (shm_block_t *b = p->blocks, *next; b != NULL; b = next) {
-        next = b->next;
-        xy_free(b);
-    }
-    for (shm_given_t *g = p->gives, *next; g != NULL; g = next) {
-        next = g->next;
-        xy_free(g);
-    }
-    for (int i = 0; i < SHM_BUCKETS; i++)
-        for (shm_taken_t *t = p->takes[i], *next; t != NULL; t = next) {
-            next = t->next;
-            xy_free(t);
-        }
+    net_queue_free(&p->queue);
     pthread_mutex_destroy(&p->lock);
 }

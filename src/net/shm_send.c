@@ -36,14 +36,11 @@ static bool put(shm_peer_t *p, shm_kind_t kind, const void *head, size_t head_si
 
 static bool flush_block(shm_peer_t *p)
 {
-    shm_block_t *b = p->blocks;
+    const net_block_t *b = p->queue.blocks;
 
     if (!put(p, SHM_KIND_SHORT, b->bytes, b->size, NULL, 0))
         return false;
-    p->blocks = b->next;
-    if (p->blocks == NULL)
-        p->blocks_end = &p->blocks;
-    xy_free(b);
+    net_queue_sent(&p->queue);
     return true;
 }
 
@@ -51,16 +48,10 @@ static bool flush_block(shm_peer_t *p)
  * peer's lock. */
 static void finish(shm_net_t *net, shm_peer_t *p)
 {
-    shm_given_t *g = p->gives;
+    net_given_t *g = p->queue.gives;
 
-    p->gives = g->next;
-    if (p->gives == NULL)
-        p->gives_end = &p->gives;
-    pthread_mutex_lock(&net->lock);
-    g->next = net->finished;
-    net->finished = g;
-    atomic_store(&net->has_finished, true);
-    pthread_mutex_unlock(&net->lock);
+    net_queue_given(&p->queue, g);
+    net_finished_add(&net->finished, g);
     if (atomic_load(&net->segment->sleepers) > 0)
         xy_net_wake(net->bell);
 }
@@ -69,7 +60,7 @@ static void finish(shm_net_t *net, shm_peer_t *p)
  * peer's lock. */
 static bool flush_piece(shm_net_t *net, shm_peer_t *p)
 {
-    shm_given_t *g = p->gives;
+    net_given_t *g = p->queue.gives;
     size_t left = g->size - g->sent, n = left < PIECE ? left : PIECE;
     shm_record_t *record = shm_begin(&p->out, n);
 
@@ -90,11 +81,11 @@ static void flush(shm_net_t *net, int to)
     shm_peer_t *p = &net->peers[to];
     bool has_room = true, has_written = false, waits;
 
-    while (has_room && !p->is_broken && (p->blocks != NULL || p->gives != NULL)) {
-        has_room = p->blocks != NULL ? flush_block(p) : flush_piece(net, p);
+    while (has_room && !p->is_broken && (p->queue.blocks != NULL || p->queue.gives != NULL)) {
+        has_room = p->queue.blocks != NULL ? flush_block(p) : flush_piece(net, p);
         has_written |= has_room;
     }
-    waits = !p->is_broken && (p->blocks != NULL || p->gives != NULL);
+    waits = !p->is_broken && (p->queue.blocks != NULL || p->queue.gives != NULL);
     atomic_store_explicit(&p->has_output, waits, memory_order_relaxed);
     if (waits)
         atomic_store_explicit(&p->out.ring->wants_room, 1, memory_order_relaxed);
@@ -118,21 +109,14 @@ void shm_flush_all(shm_net_t *net)
 /* With the lock of the peer. */
 static void keep(shm_peer_t *p, const void *head, size_t head_size, const void *data, size_t size)
 {
-    shm_block_t *b = xy_malloc(sizeof(*b) + head_size + size);
+    struct iovec pieces[2] = {{(void *)(uintptr_t)head, head_size},
+                              {(void *)(uintptr_t)data, size}};
 
-    if (b == NULL) {
-        xy_fail_memory("keeping a message for another process");
+    if (!net_queue_keep(&p->queue, pieces, 2, 0)) {
         p->is_broken = true;
         atomic_store(&p->is_full, true);
         return;
     }
-    *b = (shm_block_t){.size = head_size + size};
-    if (head_size > 0)
-        memcpy(b->bytes, head, head_size);
-    if (size > 0)
-        memcpy(b->bytes + head_size, data, size);
-    *p->blocks_end = b;
-    p->blocks_end = &b->next;
     atomic_store_explicit(&p->has_output, true, memory_order_relaxed);
     atomic_store_explicit(&p->out.ring->wants_room, 1, memory_order_relaxed);
 }
@@ -149,7 +133,7 @@ void shm_send(xy_net_t *base, int to, const void *head, size_t head_size, const 
         return;
     }
     pthread_mutex_lock(&p->lock);
-    if (!p->is_broken && p->blocks == NULL)
+    if (!p->is_broken && p->queue.blocks == NULL)
         is_written = put(p, SHM_KIND_SHORT, head, head_size, data, size);
     if (!is_written && !p->is_broken)
         keep(p, head, head_size, data, size);
@@ -175,23 +159,17 @@ void shm_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t by
 {
     shm_net_t *net = (shm_net_t *)base;
     shm_peer_t *p = &net->peers[to];
-    shm_given_t *g;
 
     if (p->segment == NULL) {
         xy_net_give(net->far, to, id, buffer, bytes, token);
         return;
     }
-    g = xy_malloc(sizeof(*g));
     pthread_mutex_lock(&p->lock);
-    if (g == NULL) {
-        xy_fail_memory("giving a buffer to another process");
+    if (net_queue_give(&p->queue, id, buffer, bytes, token)) {
+        flush(net, to);
+    } else {
         p->is_broken = true;
         atomic_store(&p->is_full, true);
-    } else {
-        *g = (shm_given_t){.id = id, .bytes = buffer, .size = bytes, .token = token};
-        *p->gives_end = g;
-        p->gives_end = &g->next;
-        flush(net, to);
     }
     pthread_mutex_unlock(&p->lock);
 }

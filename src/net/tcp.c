@@ -45,19 +45,7 @@ xy_status_t tcp_start_peer(tcp_net_t *net, int peer)
 void tcp_clear_peer(tcp_peer_t *p)
 {
     net_wire_close(&p->wire);
-    for (tcp_block_t *b = p->blocks, *next; b != NULL; b = next) {
-        next = b->next;
-        xy_free(b);
-    }
-    for (tcp_given_t *g = p->gives, *next; g != NULL; g = next) {
-        next = g->next;
-        xy_free(g);
-    }
-    for (int i = 0; i < TCP_BUCKETS; i++)
-        for (tcp_taken_t *t = p->takes[i], *next; t != NULL; t = next) {
-            next = t->next;
-            xy_free(t);
-        }
+    net_queue_free(&p->queue);
     xy_free(p->buffer);
     xy_free(p->sealed_in);
     xy_free(p->sealed_out);
@@ -77,7 +65,7 @@ static void destroy(tcp_net_t *net)
         close(net->epoll);
     if (net->event >= 0)
         close(net->event);
-    pthread_mutex_destroy(&net->lock);
+    net_finished_free(&net->finished);
     xy_listener_close(net->listener);
     xy_free(net);
 }
@@ -98,14 +86,13 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, int l
     net_init(&net->base, &net_tcp, config, TCP_SHORT);
     net->base.lanes = lanes;
     net->count = n;
-    pthread_mutex_init(&net->lock, NULL);
+    net_finished_init(&net->finished);
     for (int i = 0; i < n; i++) {
         tcp_peer_t *p = &net->peers[i];
 
         p->wire = wires[i];
         p->first = &net->peers[i % config->processes];
-        p->blocks_end = &p->blocks;
-        p->gives_end = &p->gives;
+        net_queue_init(&p->queue);
         pthread_mutex_init(&p->lock, NULL);
     }
     net->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -163,29 +150,6 @@ static xy_status_t open_tcp(const xy_net_config_t *config, xy_net_t **net_p)
 
 /* ---- Progress ---- */
 
-/* Report and free the buffers that have been sent; true if there were any. Called without locks. */
-static bool tell_finished(tcp_net_t *net)
-{
-    tcp_given_t *g;
-
-    if (!atomic_load(&net->has_finished))
-        return false;
-    pthread_mutex_lock(&net->lock);
-    g = net->finished;
-    net->finished = NULL;
-    atomic_store(&net->has_finished, false);
-    pthread_mutex_unlock(&net->lock);
-    while (g != NULL) {
-        tcp_given_t *next = g->next;
-        void *token = g->token;
-
-        xy_free(g);
-        net->base.events->done(net->base.context, token);
-        g = next;
-    }
-    return true;
-}
-
 /* Asking each of a few sockets costs less than asking first which have something. */
 static bool poll_tcp(xy_net_t *base)
 {
@@ -208,7 +172,7 @@ static bool poll_tcp(xy_net_t *base)
     tcp_flush_all(net);
     if (net->listener != NULL)
         tcp_hub_tidy(net);
-    return tell_finished(net) || has_come;
+    return net_finished_report(&net->finished, net->base.events, net->base.context) || has_come;
 }
 
 /* Wait until a socket is ready, the transport is woken or the time has passed; nothing is received.
@@ -222,7 +186,8 @@ static void sleep_tcp(xy_net_t *base, double seconds)
     int n;
 
     atomic_fetch_add(&net->sleeping, 1);
-    n = epoll_wait(net->epoll, events, READY, atomic_load(&net->has_finished) ? 0 : milliseconds);
+    n = epoll_wait(net->epoll, events, READY,
+                   atomic_load(&net->finished.has_some) ? 0 : milliseconds);
     atomic_fetch_sub(&net->sleeping, 1);
     for (int i = 0; i < n; i++)
         if (events[i].data.u32 == (uint32_t)net->count)

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 
 #include "net/net_private.h"
+#include "net/net_queue.h"
 #include "net/seal.h"
 
 enum {
@@ -31,7 +32,6 @@ enum {
     TCP_PIECE = 1 << 20,
     TCP_PIECE_LEAST = 64 << 10, /* between several lanes */
     TCP_LANES = 8,
-    TCP_BUCKETS = 64,
     TCP_SEALED = 2 * NET_SEAL_RECORD,
 };
 
@@ -41,44 +41,19 @@ _Static_assert(TCP_BUFFER - (TCP_HEAD + TCP_SHORT - 1) >= NET_SEAL_MOST,
 
 typedef enum { TCP_KIND_SHORT = 1, TCP_KIND_DATA, TCP_KIND_BYE } tcp_kind_t;
 
-/* A message, or the rest of one, that waits for room. */
-typedef struct tcp_block {
-    struct tcp_block *next;
-    size_t size, sent;
-    char bytes[];
-} tcp_block_t;
-
-typedef struct tcp_given {
-    struct tcp_given *next;
-    uint64_t id;
-    const char *bytes;
-    size_t size, begun, sent; /* of pieces that have begun; written */
-    void *token;
-} tcp_given_t;
-
-typedef struct tcp_taken {
-    struct tcp_taken *next;
-    uint64_t id;
-    char *buffer;
-    size_t size, begun, got; /* of pieces that have begun; read */
-    void *token;
-} tcp_taken_t;
-
 typedef struct tcp_peer {
     net_wire_t wire;        /* its fd is -1: closed */
     struct tcp_peer *first; /* on the first lane: its lock, gives and takes are those of all */
-    pthread_mutex_t lock;   /* of all up to `takes` */
-    tcp_block_t *blocks, **blocks_end;
-    tcp_given_t *gives, **gives_end;
-    tcp_given_t *given; /* the buffer of the piece that is being sent */
+    pthread_mutex_t lock;   /* of all up to `is_broken` */
+    net_queue_t queue;
+    net_given_t *given; /* the buffer of the piece that is being sent */
     const char *piece;  /* the rest of it */
     uint8_t piece_head[TCP_HEAD];
     size_t piece_head_left, piece_left;
     uint8_t *sealed_out;             /* a record, where the connection is encrypted */
     size_t sealed_begin, sealed_end; /* the part that waits for room */
     bool is_broken;                  /* nothing can be written */
-    tcp_taken_t *takes[TCP_BUCKETS];
-    _Atomic bool has_output; /* that waits for room */
+    _Atomic bool has_output;         /* that waits for room */
     /* The rest belongs to the thread that polls. */
     bool is_leaving; /* it has said BYE */
     bool is_used;    /* of a hub: it is somebody */
@@ -86,7 +61,7 @@ typedef struct tcp_peer {
     bool is_gone;    /* nothing comes any more, and all know */
     char *buffer;
     size_t begin, end;    /* read, but not handled yet */
-    tcp_taken_t *current; /* the buffer whose piece arrives now */
+    net_taken_t *current; /* the buffer whose piece arrives now */
     char *current_at;     /* the rest of the piece */
     size_t current_left;
     uint8_t *sealed_in; /* records, where the connection is encrypted */
@@ -97,9 +72,7 @@ typedef struct {
     xy_net_t base;
     int epoll, event; /* the latter wakes who sleeps */
     _Atomic int sleeping;
-    pthread_mutex_t lock;  /* of `finished` */
-    tcp_given_t *finished; /* gives that are complete */
-    _Atomic bool has_finished;
+    net_finished_t finished;
     xy_listener_t *listener; /* of a hub: who connects there becomes a peer; or NULL */
     int count;               /* of peers, on all lanes */
     tcp_peer_t peers[];

@@ -52,13 +52,8 @@ char *xy_net_hub_card(const xy_net_t *net)
 static void reset(tcp_peer_t *p, net_wire_t wire)
 {
     p->wire = wire;
-    p->blocks = NULL;
-    p->blocks_end = &p->blocks;
-    p->gives = NULL;
-    p->gives_end = &p->gives;
+    net_queue_init(&p->queue);
     p->piece_head_left = p->piece_left = 0;
-    for (int i = 0; i < TCP_BUCKETS; i++)
-        p->takes[i] = NULL;
     atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
     p->is_used = wire.fd >= 0;
     p->is_broken = p->is_leaving = p->is_gone = wire.fd < 0;
@@ -116,8 +111,9 @@ void tcp_hub_tidy(tcp_net_t *net)
         if (!p->is_used)
             continue;
         pthread_mutex_lock(&p->lock);
-        is_over = p->is_parting &&
-                  (p->is_gone || (p->is_leaving && p->blocks == NULL && p->gives == NULL));
+        is_over =
+            p->is_parting &&
+            (p->is_gone || (p->is_leaving && p->queue.blocks == NULL && p->queue.gives == NULL));
         pthread_mutex_unlock(&p->lock);
         if (!is_over)
             continue;

@@ -12,59 +12,43 @@
 /* While a piece is coming, so much is read behind it: what begins there is copied. */
 enum { BEHIND = 4 << 10 };
 
-static tcp_taken_t **bucket_of(tcp_peer_t *p, uint64_t id)
-{
-    return &p->first->takes[(id * 0x9e3779b97f4a7c15u >> 32) % TCP_BUCKETS];
-}
-
 void tcp_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes, void *token)
 {
     tcp_peer_t *p = &((tcp_net_t *)base)->peers[from];
-    tcp_taken_t *t = xy_malloc(sizeof(*t)), **bucket = bucket_of(p, id);
 
     pthread_mutex_lock(&p->lock);
-    if (t == NULL) {
-        xy_fail_memory("taking a buffer from another process");
+    if (!net_queue_take(&p->queue, id, buffer, bytes, token)) {
         p->is_broken = true;
         if (p->wire.fd >= 0)
             shutdown(p->wire.fd, SHUT_RDWR);
-    } else {
-        *t = (tcp_taken_t){
-            .next = *bucket, .id = id, .buffer = buffer, .size = bytes, .token = token};
-        *bucket = t;
     }
     pthread_mutex_unlock(&p->lock);
 }
 
-static tcp_taken_t *find_taken(tcp_peer_t *p, uint64_t id)
+static net_taken_t *find_taken(tcp_peer_t *p, uint64_t id)
 {
-    tcp_taken_t *t;
+    net_taken_t *t;
 
     tcp_lock(p);
-    for (t = *bucket_of(p, id); t != NULL && t->id != id;)
-        t = t->next;
+    t = net_queue_find(&p->first->queue, id);
     tcp_unlock(p);
     return t;
 }
 
-static void end_taken(tcp_net_t *net, tcp_peer_t *p, tcp_taken_t *t)
+static void end_taken(tcp_net_t *net, tcp_peer_t *p, net_taken_t *t)
 {
-    tcp_taken_t **at = bucket_of(p, t->id);
-    void *token = t->token;
+    void *token;
 
     tcp_lock(p);
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
+    token = net_queue_taken(&p->first->queue, t);
     tcp_unlock(p);
-    xy_free(t);
     net->base.events->done(net->base.context, token);
 }
 
 /* `n` more bytes of the current piece are in place. */
 static void advance(tcp_net_t *net, tcp_peer_t *p, size_t n)
 {
-    tcp_taken_t *t = p->current;
+    net_taken_t *t = p->current;
 
     t->got += n;
     p->current_at += n;
@@ -116,7 +100,7 @@ static uint64_t get64(const char *bytes)
 static const char *begin_piece(tcp_net_t *net, tcp_peer_t *p, uint64_t id, uint64_t number,
                                size_t size)
 {
-    tcp_taken_t *t = find_taken(p, id);
+    net_taken_t *t = find_taken(p, id);
     size_t n = p->end - p->begin < size ? p->end - p->begin : size;
     uint64_t at = t == NULL ? 0 : number * tcp_piece(net, t->size);
 
@@ -243,7 +227,7 @@ static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, 
 {
     tcp_peer_t *p = &net->peers[from];
     size_t size = length - NET_SEAL_SIZE - NET_SEAL_TAG, of_piece;
-    tcp_taken_t *t = p->current;
+    net_taken_t *t = p->current;
 
     if (t != NULL && p->current_left >= size) {
         if (!net_seal_open(p->wire.seal, record, length, p->current_at))

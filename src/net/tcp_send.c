@@ -93,44 +93,31 @@ static bool flush_blocks(tcp_peer_t *p)
     struct iovec pieces[GATHERED];
     size_t count = 0, total = 0, n;
 
-    for (tcp_block_t *b = p->blocks; b != NULL && count < GATHERED; b = b->next) {
+    for (net_block_t *b = p->queue.blocks; b != NULL && count < GATHERED; b = b->next) {
         pieces[count++] =
             (struct iovec){.iov_base = b->bytes + b->sent, .iov_len = b->size - b->sent};
         total += b->size - b->sent;
     }
     n = put(p, pieces, count);
-    for (size_t left = n; left > 0 && p->blocks != NULL;) {
-        tcp_block_t *b = p->blocks;
+    for (size_t left = n; left > 0 && p->queue.blocks != NULL;) {
+        net_block_t *b = p->queue.blocks;
         size_t step = left < b->size - b->sent ? left : b->size - b->sent;
 
         b->sent += step;
         left -= step;
         if (b->sent < b->size)
             break;
-        p->blocks = b->next;
-        if (p->blocks == NULL)
-            p->blocks_end = &p->blocks;
-        xy_free(b);
+        net_queue_sent(&p->queue);
     }
     return n == total;
 }
 
 /* Move a given buffer of a peer to the list of finished ones and wake a sleeper. Under the peer's
  * lock. */
-static void finish(tcp_net_t *net, tcp_peer_t *p, tcp_given_t *g)
+static void finish(tcp_net_t *net, tcp_peer_t *p, net_given_t *g)
 {
-    tcp_given_t **at = &p->first->gives;
-
-    while (*at != g)
-        at = &(*at)->next;
-    *at = g->next;
-    if (g->next == NULL)
-        p->first->gives_end = at;
-    pthread_mutex_lock(&net->lock);
-    g->next = net->finished;
-    net->finished = g;
-    atomic_store(&net->has_finished, true);
-    pthread_mutex_unlock(&net->lock);
+    net_queue_given(&p->first->queue, g);
+    net_finished_add(&net->finished, g);
     if (atomic_load(&net->sleeping) > 0)
         tcp_wake(&net->base);
 }
@@ -141,16 +128,16 @@ static bool is_inside_piece(const tcp_peer_t *p)
 }
 
 /* The first given buffer with a piece that no lane has begun, or NULL. */
-static tcp_given_t *next_given(const tcp_peer_t *p)
+static net_given_t *next_given(const tcp_peer_t *p)
 {
-    tcp_given_t *g = p->first->gives;
+    net_given_t *g = p->first->queue.gives;
 
     while (g != NULL && g->begun == g->size)
         g = g->next;
     return g;
 }
 
-static void begin_piece(const tcp_net_t *net, tcp_peer_t *p, tcp_given_t *g)
+static void begin_piece(const tcp_net_t *net, tcp_peer_t *p, net_given_t *g)
 {
     size_t piece = tcp_piece(net, g->size), left = g->size - g->begun;
 
@@ -165,7 +152,7 @@ static void begin_piece(const tcp_net_t *net, tcp_peer_t *p, tcp_given_t *g)
 /* Send the current piece; true if the socket took all of it. */
 static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
 {
-    tcp_given_t *g = p->given;
+    net_given_t *g = p->given;
     struct iovec pieces[2];
     size_t wanted, n, of_head;
 
@@ -188,12 +175,12 @@ static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
  * before the next one. False: nothing waits, or there is no room. */
 static bool flush_step(tcp_net_t *net, tcp_peer_t *p)
 {
-    tcp_given_t *g;
+    net_given_t *g;
 
     if (p->is_broken || !put_record(p))
         return false;
     if (!is_inside_piece(p)) {
-        if (p->blocks != NULL)
+        if (p->queue.blocks != NULL)
             return flush_blocks(p);
         g = next_given(p);
         if (g == NULL)
@@ -217,7 +204,7 @@ static void flush(tcp_net_t *net, int to)
         const tcp_peer_t *p = &net->peers[peer];
 
         want_output(net, peer,
-                    !p->is_broken && (p->blocks != NULL || is_inside_piece(p) ||
+                    !p->is_broken && (p->queue.blocks != NULL || is_inside_piece(p) ||
                                       next_given(p) != NULL || p->sealed_begin < p->sealed_end));
     }
 }
@@ -246,30 +233,10 @@ void tcp_flush_all(tcp_net_t *net)
  * whole: the connection ends, and both sides see that. */
 static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, size_t sent)
 {
-    size_t total = 0, at = 0;
-    tcp_block_t *b;
-
-    for (size_t i = 0; i < count; i++)
-        total += pieces[i].iov_len;
-    b = xy_malloc(sizeof(*b) + total - sent);
-    if (b == NULL) {
-        xy_fail_memory("keeping a message for another process");
-        p->is_broken = true;
-        shutdown(p->wire.fd, SHUT_RDWR);
+    if (net_queue_keep(&p->queue, pieces, count, sent))
         return;
-    }
-    *b = (tcp_block_t){.size = total - sent};
-    for (size_t i = 0; i < count; i++) {
-        size_t skip = sent < pieces[i].iov_len ? sent : pieces[i].iov_len;
-
-        if (pieces[i].iov_len > skip)
-            memcpy(b->bytes + at, (const char *)pieces[i].iov_base + skip,
-                   pieces[i].iov_len - skip);
-        at += pieces[i].iov_len - skip;
-        sent -= skip;
-    }
-    *p->blocks_end = b;
-    p->blocks_end = &b->next;
+    p->is_broken = true;
+    shutdown(p->wire.fd, SHUT_RDWR);
 }
 
 /* Send a frame, or queue what the socket does not take; frames to broken peers are dropped. */
@@ -280,7 +247,7 @@ static void send_frame(tcp_net_t *net, int peer, struct iovec *pieces, size_t co
 
     tcp_lock(p);
     if (!p->is_broken) {
-        if (p->blocks == NULL && !is_inside_piece(p))
+        if (p->queue.blocks == NULL && !is_inside_piece(p))
             n = put(p, pieces, count);
         if (n < total && !p->is_broken)
             keep_rest(p, pieces, count, n);
@@ -314,19 +281,14 @@ void tcp_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t by
 {
     tcp_net_t *net = (tcp_net_t *)base;
     tcp_peer_t *p = &net->peers[to];
-    tcp_given_t *g = xy_malloc(sizeof(*g));
 
     pthread_mutex_lock(&p->lock);
-    if (g == NULL) {
-        xy_fail_memory("giving a buffer to another process");
+    if (net_queue_give(&p->queue, id, buffer, bytes, token)) {
+        flush(net, to);
+    } else {
         p->is_broken = true;
         if (p->wire.fd >= 0)
             shutdown(p->wire.fd, SHUT_RDWR);
-    } else {
-        *g = (tcp_given_t){.id = id, .bytes = buffer, .size = bytes, .token = token};
-        *p->gives_end = g;
-        p->gives_end = &g->next;
-        flush(net, to);
     }
     pthread_mutex_unlock(&p->lock);
 }
