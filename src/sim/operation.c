@@ -182,7 +182,8 @@ void sim_rank_sees(xy_sim_t *sim, int32_t rank, double when)
     }
 }
 
-void sim_part_over(xy_sim_t *sim, sim_part_t *part)
+/* The rank has nothing left to wait for. */
+static void end_part(xy_sim_t *sim, sim_part_t *part)
 {
     sim_rank_t *r = &sim->ranks[part->rank];
     int32_t unit = sim->threads[part->rank].unit;
@@ -210,7 +211,7 @@ static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
     if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE)
         thread_less(sim, op, sim->node.ranks + part->rank);
     if (--part->left == 0)
-        sim_part_over(sim, part);
+        end_part(sim, part);
 }
 
 void sim_level_over(sim_call_t *call)

@@ -5,7 +5,9 @@
 
 #define GAIN 0.02
 
-int xy_sim_forecast_best(const xy_sim_forecast_t *f, double compute, int split, int *levels)
+/* The way of least T_ovrl beside `compute`, with S `split`, or the best one if that is negative;
+ * *levels (NULL: not wanted) is its S. */
+static int forecast_best(const xy_sim_forecast_t *f, double compute, int split, int *levels)
 {
     double least = INFINITY;
     int best = 0;
@@ -71,7 +73,7 @@ static xy_status_t add_way(xy_sim_forecast_t *f, xy_sim_node_t *node, const xy_g
 static xy_status_t add_orders(xy_sim_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
                               double compute, int split)
 {
-    const xy_threads_t *place = f->places[xy_sim_forecast_best(f, compute, split, NULL)];
+    const xy_threads_t *place = f->places[forecast_best(f, compute, split, NULL)];
     xy_status_t st = XY_OK;
 
     for (int i = 0; f->order == NULL && xy_order_all[i] != NULL && st == XY_OK; i++)
@@ -146,8 +148,8 @@ void xy_sim_choose(const xy_sim_forecast_t *f, xy_sim_case_t *of)
     int best = 0;
 
     if (is_known)
-        best = xy_sim_forecast_best(f, of->computed > 0 ? of->computed : f->times[0].compute,
-                                    of->split, &of->split);
+        best = forecast_best(f, of->computed > 0 ? of->computed : f->times[0].compute, of->split,
+                             &of->split);
     else if (of->split < 0)
         of->split = split_by_rule(of);
     if (of->is_threads && of->place == NULL)

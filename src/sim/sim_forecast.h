@@ -5,7 +5,7 @@
  *
  *   xy_sim_forecast_t f = {.place = NULL, .order = NULL, .is_threads = true};
  *   st = xy_sim_forecast(&f, &node, graph, -1);
- *   best = xy_sim_forecast_best(&f, compute, -1, &levels);       (f.places[best], f.orders[best])
+ *   xy_sim_choose(&f, &call);                              (call.place, call.order, call.split)
  *
  * The collective is simulated on the node in each usual place and with each S, then in the best
  * place with the other orders. The curves that this gives tell the best choice for any computation.
@@ -36,9 +36,6 @@ typedef struct {
  * errors of xy_sim_run. */
 xy_status_t xy_sim_forecast(xy_sim_forecast_t *f, const xy_sim_node_t *node,
                             const xy_graph_t *graph, int split);
-/* The way of least T_ovrl beside `compute`, with S `split`, or the best one if that is negative;
- * *levels (NULL: not wanted) is its S. */
-int xy_sim_forecast_best(const xy_sim_forecast_t *f, double compute, int split, int *levels);
 
 /* A call, and the settings that are left open. */
 typedef struct {

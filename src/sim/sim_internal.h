@@ -235,7 +235,6 @@ void sim_instants_over(xy_sim_t *sim); /* ready operations without work are comp
 /* Model: begin the next level if this one has nothing left. */
 void sim_level_over(sim_call_t *call);
 sim_op_t *sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
-void sim_part_over(xy_sim_t *sim, sim_part_t *part); /* the rank has nothing left to wait for */
 /* The rank, in Wait, sees the ends of collectives. */
 void sim_rank_sees(xy_sim_t *sim, int32_t rank, double when);
 
