@@ -10,14 +10,11 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "stencil_starpu.h"
 #include "stencil_sweep.h"
 #include "tasks/exec/exec.h"
 
-#ifdef BENCH_STARPU
-enum { ROUNDS = 5, ROUNDS_LONG = 3, RIVALS = 4 };
-#else
-enum { ROUNDS = 5, ROUNDS_LONG = 3, RIVALS = 2 };
-#endif
+enum { ROUNDS = 5, ROUNDS_LONG = 3, RIVALS = BENCH_STARPU ? 4 : 2 };
 
 static const char *const names[] = {"closure", "plain sweep", "StarPU lws", "StarPU dmdar"};
 
@@ -33,6 +30,39 @@ static double run_xylem(const xy_stencil_t *s, int threads)
     return xy_stencil_run(&run, &r) == XY_OK ? r.sim.makespan : -1;
 }
 
+static struct {
+    xy_stencil_t grid;
+    stencil_shape_t shape;
+    const stencil_kernels_t *kernels;
+} of_starpu;
+
+static void fill(int array, int64_t block, double *to)
+{
+    stencil_fill(&of_starpu.grid, &of_starpu.shape, array, block, to);
+}
+
+static void update(const double *const from[3], double *to)
+{
+    stencil_around_t around = {{from[0], from[1], from[2]}};
+
+    of_starpu.kernels->update(&of_starpu.shape, &around, 0, of_starpu.shape.rows, to);
+}
+
+static double run_starpu(const xy_stencil_t *s, int threads, const char *scheduler)
+{
+    bench_blocks_t blocks = {.blocks = s->blocks[0],
+                             .iterations = s->iterations,
+                             .bytes = s->block_bytes,
+                             .fill = fill,
+                             .update = update};
+
+    of_starpu.grid = *s;
+    of_starpu.kernels = stencil_kernels_best(false);
+    if (stencil_shape(&of_starpu.grid, &of_starpu.shape) != XY_OK)
+        return -1;
+    return BENCH_STARPU ? bench_starpu(&blocks, threads, scheduler) : -1;
+}
+
 static double run_rival(const xy_stencil_t *s, int threads, int which)
 {
     switch (which) {
@@ -40,12 +70,10 @@ static double run_rival(const xy_stencil_t *s, int threads, int which)
         return run_xylem(s, threads);
     case 1:
         return bench_sweep(s, threads);
-#ifdef BENCH_STARPU
     case 2:
-        return bench_starpu(s, threads, "lws");
+        return run_starpu(s, threads, "lws");
     case 3:
-        return bench_starpu(s, threads, "dmdar");
-#endif
+        return run_starpu(s, threads, "dmdar");
     default:
         return -1;
     }

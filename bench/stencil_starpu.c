@@ -5,20 +5,19 @@
 #include <sys/mman.h>
 
 #include "bench.h"
-#include "stencil_sweep.h"
+#include "stencil_starpu.h"
 
-static stencil_shape_t shape;
-static const stencil_kernels_t *kernels;
+static const bench_blocks_t *of;
 
 /* Buffers: the block, the one before, the one after, the result. */
 static void update(void *buffers[], void *arg)
 {
-    stencil_around_t around = {{0}};
+    const double *from[3];
 
     (void)arg;
     for (int i = 0; i < 3; i++)
-        around.at[i] = (const double *)STARPU_VECTOR_GET_PTR(buffers[i]);
-    kernels->update(&shape, &around, 0, shape.rows, (double *)STARPU_VECTOR_GET_PTR(buffers[3]));
+        from[i] = (const double *)STARPU_VECTOR_GET_PTR(buffers[i]);
+    of->update(from, (double *)STARPU_VECTOR_GET_PTR(buffers[3]));
 }
 
 static struct starpu_perfmodel model = {.type = STARPU_HISTORY_BASED, .symbol = "xylem_stencil"};
@@ -28,11 +27,11 @@ static struct starpu_codelet codelet = {.cpu_funcs = {update},
                                         .model = &model,
                                         .name = "update"};
 
-static void submit(const xy_stencil_t *s, starpu_data_handle_t *handles)
+static void submit(starpu_data_handle_t *handles)
 {
-    int64_t n = s->blocks[0];
+    int64_t n = of->blocks;
 
-    for (int t = 0; t < s->iterations; t++) {
+    for (int t = 0; t < of->iterations; t++) {
         starpu_data_handle_t *from = handles + (t % 2) * n, *to = handles + ((t + 1) % 2) * n;
 
         for (int64_t x = 1; x < n - 1; x++) {
@@ -50,19 +49,15 @@ static void submit(const xy_stencil_t *s, starpu_data_handle_t *handles)
     }
 }
 
-double bench_starpu(const xy_stencil_t *stencil, int threads, const char *scheduler)
+double bench_starpu(const bench_blocks_t *blocks, int threads, const char *scheduler)
 {
-    xy_stencil_t s = *stencil;
     struct starpu_conf conf;
     starpu_data_handle_t *handles;
-    size_t stride, count = (size_t)s.blocks[0] * 2;
+    size_t stride = blocks->bytes + 64, count = (size_t)blocks->blocks * 2;
     char *memory;
     double start, seconds;
 
-    if (stencil_shape(&s, &shape) != XY_OK)
-        exit(1);
-    kernels = stencil_kernels_best(false);
-    stride = s.block_bytes + 64;
+    of = blocks;
     starpu_conf_init(&conf);
     conf.sched_policy_name = scheduler;
     conf.ncpus = threads;
@@ -76,12 +71,13 @@ double bench_starpu(const xy_stencil_t *stencil, int threads, const char *schedu
         exit(1);
     (void)madvise(memory, count * stride, MADV_HUGEPAGE);
     for (size_t i = 0; i < count; i++) {
-        stencil_fill(&s, &shape, (int64_t)(i % (count / 2)), (double *)(memory + i * stride));
+        blocks->fill((int)(i / (count / 2)), (int64_t)(i % (count / 2)),
+                     (double *)(memory + i * stride));
         starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)(memory + i * stride),
-                                    (uint32_t)(s.block_bytes / sizeof(double)), sizeof(double));
+                                    (uint32_t)(blocks->bytes / sizeof(double)), sizeof(double));
     }
     start = bench_now();
-    submit(&s, handles);
+    submit(handles);
     starpu_task_wait_for_all();
     seconds = bench_now() - start;
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other implementations of the stencil of stencil_real.c: 2D, 5 points, Jacobi. */
+/* Another implementation of the stencil of stencil_real.c: 2D, 5 points, Jacobi. */
 #ifndef XY_BENCH_STENCIL_SWEEP_H
 #define XY_BENCH_STENCIL_SWEEP_H
 
@@ -7,9 +7,5 @@
 
 /* Seconds of all iterations by a plain sweep on so many threads. */
 double bench_sweep(const xy_stencil_t *s, int threads);
-
-/* Seconds of the same graph under StarPU, from the first submission to the end of all tasks;
- * negative: StarPU does not start. */
-double bench_starpu(const xy_stencil_t *s, int threads, const char *scheduler);
 
 #endif
