@@ -127,13 +127,23 @@ static xy_status_t add_library(char **list, const char *variable, const char *na
     return add_word(list, variable, path);
 }
 
+static bool is_valgrind(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+
+    return strcmp(slash != NULL ? slash + 1 : program, "valgrind") == 0;
+}
+
 /* In processes, libraries stand in for those of other MPIs (translate_process.c), and programs for
- * MPIs that have none are refused (foreign.c). */
-static xy_status_t guard_processes(char **list)
+ * MPIs that have none are refused (foreign.c). With LD_AUDIT, valgrind reports an error of the C
+ * library at the end of each process. */
+static xy_status_t guard_processes(char **list, const char *program)
 {
     bool is_added;
-    xy_status_t st = add_library(list, "LD_AUDIT", "libxylem-translate.so", &is_added);
+    xy_status_t st = XY_OK;
 
+    if (!is_valgrind(program))
+        st = add_library(list, "LD_AUDIT", "libxylem-translate.so", &is_added);
     if (st == XY_OK)
         st = add_library(list, "LD_PRELOAD", "libxylem-foreign.so", &is_added);
     /* The sanitizer wants to be the first library that is loaded. */
@@ -167,7 +177,9 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
         st = set_exports(list, &part->values->x);
     if (st == XY_OK)
         st = set_pairs(list, &part->values->env);
-    return st == XY_OK && strcmp(launched, XMPI_LAUNCHED_RANK) != 0 ? guard_processes(list) : st;
+    return st == XY_OK && strcmp(launched, XMPI_LAUNCHED_RANK) != 0
+               ? guard_processes(list, part->argv[0])
+               : st;
 }
 
 typedef enum { RANK, SIZE, RANK_HERE, SIZE_HERE } what_t;
@@ -214,7 +226,7 @@ xy_status_t mpi_launch_become(mpi_part_t *part, const mpi_launch_values_t *value
     char **environment;
 
     if (st == XY_OK)
-        st = guard_processes(part->environment);
+        st = guard_processes(part->environment, part->argv[0]);
     environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1, 0, 1) : NULL;
     if (environment == NULL)
         return st == XY_OK ? xy_fail_memory("starting a rank") : st;

@@ -25,6 +25,12 @@ line() {
 grind -n 2 ./sanitized
 says "$out" "ERROR SUMMARY: 0 errors"
 
+# In processes of their own valgrind sees the program, and nothing of what mpiexec adds.
+expect 0 timeout 240 "$bin/mpiexec" -n 2 valgrind -q --error-exitcode=9 ./sanitized
+[[ $err != *==* ]] || die "$err"
+expect 0 timeout 240 "$bin/mpiexec" -n 2 sh -c 'exec valgrind -q ./sanitized'
+[[ $err != *uninitialised* ]] || die "$err"
+
 grind -n 3 ./sanitized heap leak
 says "$out" "Invalid write of size 1"
 says "$out" "blunder (sanitized.c:$(line heap))"
