@@ -51,6 +51,10 @@ bool scan_walk_expr(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
 bool scan_walk_need(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed);
 
+/* Calls of MPI, and the effects of a list of arguments. */
+bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
+bool scan_walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live);
+
 void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live);
 /* The same for what callers of the function see. */
 void scan_walk_keep_effect(scan_walk_t *w, bool *is_kept, scan_set_t live);
@@ -59,6 +63,7 @@ void scan_set_add(scan_walk_t *w, scan_set_t set, const scan_access_t *access, l
 void scan_set_remove(scan_set_t set, const scan_access_t *access);
 bool scan_set_join(const scan_walk_t *w, scan_set_t set, const uint64_t *other);
 
+bool scan_is_listed(const char *const *names, const char *name); /* up to NULL */
 /* The effects of the C library's functions on the slice. */
 bool scan_is_library(const char *name);
 /* sscanf() of numbers in what is no memory of the program: an argument of main(). */
