@@ -350,11 +350,33 @@ static bool is_copy(const char *name)
     return strcmp(name, "memcpy") == 0 || strcmp(name, "memmove") == 0;
 }
 
+/* The argument of a call of MPI that gets the address of new memory; NULL: it has none. */
+static scan_expr_t *given_at(const scan_expr_t *call)
+{
+    static const struct {
+        const char *name;
+        int at;
+    } calls[] = {{"MPI_Win_allocate", 4}, {"MPI_Alloc_mem", 2}};
+    const char *name = call->decl != NULL ? call->decl->name : "";
+    scan_expr_t *a = call->args;
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (strcmp(name + (name[0] == 'P'), calls[i].name) != 0)
+            continue;
+        for (int k = 0; k < calls[i].at && a != NULL; k++)
+            a = a->next;
+        return (scan_expr_t *)(uintptr_t)(a != NULL ? scan_strip(a) : NULL);
+    }
+    return NULL;
+}
+
 /* Binds the arguments of a call; pointers in memory that is copied are copied, too. */
 static void bind_call(xy_scan_t *scan, scan_expr_t *e)
 {
     scan_decl_t *p;
 
+    if (given_at(e) != NULL)
+        join(pointee(scan, targets(scan, given_at(e))), fresh(scan, e, true));
     if (e->decl == NULL)
         return;
     if (e->decl->body == NULL && is_copy(e->decl->name) && e->args != NULL && e->args->next != NULL)
@@ -558,6 +580,15 @@ scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
         return (scan_access_t){.count = 0};
     access = access_node(scan, targets(scan, (scan_expr_t *)(uintptr_t)e), type->of, base_name(e));
     return access;
+}
+
+scan_access_t scan_access_given(xy_scan_t *scan, const scan_expr_t *call)
+{
+    scan_expr_t *e = given_at(call);
+
+    if (e == NULL || !is_pointer(e->type) || !is_pointer(e->type->of))
+        return (scan_access_t){.count = 0};
+    return access_node(scan, pointee(scan, targets(scan, e)), e->type->of->of, base_name(e));
 }
 
 /* Adds the locations that pointers in a struct reach, up to four structs deep. */

@@ -35,6 +35,10 @@ scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *e);
 scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d);
 scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer);
 
+/* The locations of the new memory of a call of MPI_Win_allocate or MPI_Alloc_mem; none: it is
+ * another call. */
+scan_access_t scan_access_given(xy_scan_t *scan, const scan_expr_t *call);
+
 /* The locations that can be reached from there through members that are pointers. */
 scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer);
 

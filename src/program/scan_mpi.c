@@ -28,6 +28,7 @@ static bool is_query(const char *name)
                                         "MPI_Get_elements",
                                         "MPI_Get_processor_name",
                                         "MPI_Get_address",
+                                        "MPI_Win_get_group",
                                         NULL};
 
     return scan_is_listed(names, name) || strcmp(name, "MPI_Pack_size") == 0 ||
@@ -59,6 +60,10 @@ static bool is_harmless(const char *name)
                                            "MPI_Comm_call_errhandler",
                                            "MPI_Topo_test",
                                            "MPI_Wtick",
+                                           "MPI_Win_set_",
+                                           "MPI_Win_get_name",
+                                           "MPI_Win_create_errhandler",
+                                           "MPI_Free_mem",
                                            "MPI_Comm_create_errhandler",
                                            NULL};
 
@@ -88,11 +93,14 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
         return !scan_is_listed(finishing, call->name);
     if (strcmp(argument, "comm_dist_graph") == 0)
         return true;
+    if (strcmp(argument, "win") == 0)
+        return strcmp(call->name, "MPI_Win_free") != 0;
     if (strcmp(argument, "message") == 0)
         return strstr(call->name, "probe") != NULL;
     if (strcmp(argument, "op") == 0 || strcmp(argument, "group") == 0)
         return strcmp(call->name, "MPI_Op_create") == 0 ||
                strcmp(call->name, "MPI_Comm_group") == 0 ||
+               strcmp(call->name, "MPI_Win_get_group") == 0 ||
                strcmp(call->name, "MPI_Comm_remote_group") == 0;
     return scan_is_listed(names, argument);
 }
@@ -218,6 +226,8 @@ static bool is_input(const xy_mpi_call_t *call, const scan_expr_t *args, int num
     const char *name = call->args[number];
     int i = 0;
 
+    if (scan_is_fetched(call, name))
+        return false;
     if (!is_received(call, name) || strcmp(name, "buffer") == 0 ||
         strstr(call->name, "_replace") != NULL)
         return true;
@@ -338,9 +348,10 @@ static void walk_location(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 
 /* Walks the arguments of an MPI call, results first, so that they leave the live set before inputs
  * join it. */
-static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *made,
                           scan_set_t live)
 {
+    scan_expr_t *args = made->args;
     bool is_sent;
     int i = 0;
 
@@ -350,9 +361,11 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             walk_pointer(w, call, call->args[i], e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
             walk_received(w, call, args, e, live);
+        else if (call->kinds[i] == XY_ARG_BUFFER && scan_is_fetched(call, call->args[i]))
+            scan_walk_fetched(w, made, call->args[i], e, live);
     if (args != NULL && strcmp(call->args[0], "inbuf") == 0)
         walk_packed(w, args, live);
-    is_sent = is_carried(w->scan, call, args);
+    is_sent = scan_is_one_sided(call) ? w->scan->is_window_needed : is_carried(w->scan, call, args);
     i = 0;
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
         if (call->kinds[i] == XY_ARG_VALUE)
@@ -380,12 +393,12 @@ static bool makes_persistent(const xy_mpi_call_t *call)
     return length > 5 && strcmp(call->name + length - 5, "_init") == 0;
 }
 
-static void note_persistent(scan_walk_t *w, scan_expr_t *e)
+void scan_note_call(scan_walk_t *w, xy_vec_t *calls, scan_expr_t *call)
 {
-    for (size_t i = 0; i < w->scan->persistent.count; i++)
-        if (XY_VEC_AT(&w->scan->persistent, scan_expr_t *, i) == e)
+    for (size_t i = 0; i < calls->count; i++)
+        if (XY_VEC_AT(calls, scan_expr_t *, i) == call)
             return;
-    if (xy_vec_append(&w->scan->persistent, &e) != XY_OK)
+    if (xy_vec_append(calls, &call) != XY_OK)
         scan_leave(w->scan, xy_fail_memory("slicing"));
     w->has_changed = true;
 }
@@ -458,9 +471,11 @@ bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
         return scan_walk_effects(w, e->args, live);
     scan_walk_keep_effect(w, &e->is_kept, live);
     if (makes_persistent(call))
-        note_persistent(w, e);
+        scan_note_call(w, &w->scan->persistent, e);
+    scan_window_note(w, e);
+    scan_window_meet(w, live);
     if (strncmp(name, "MPI_Start", 9) == 0)
         walk_start(w, live);
-    walk_mpi_args(w, call, e->args, live);
+    walk_mpi_args(w, call, e, live);
     return true;
 }

@@ -54,6 +54,18 @@ bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
 /* Calls of MPI, and the effects of a list of arguments. */
 bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 bool scan_walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live);
+/* Note a call once in a list of scan_expr_t *. */
+void scan_note_call(scan_walk_t *w, xy_vec_t *calls, scan_expr_t *call);
+
+/* One-sided communication: does the call make a window or move data of one? Is the argument a
+ * buffer that it sets? */
+bool scan_is_one_sided(const xy_mpi_call_t *call);
+bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument);
+void scan_walk_fetched(scan_walk_t *w, const scan_expr_t *call, const char *argument,
+                       scan_expr_t *e, scan_set_t live);
+/* Note a call that makes a window; and keep the memory of all at any call of MPI. */
+void scan_window_note(scan_walk_t *w, scan_expr_t *call);
+void scan_window_meet(scan_walk_t *w, scan_set_t live);
 
 void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live);
 /* The same for what callers of the function see. */

@@ -102,9 +102,10 @@ static const walk_call_t calls_basic[] = {{"Init", init, 0},
                                           {0}};
 
 static const walk_call_t *const tables[] = {
-    walk_calls_p2p,  walk_calls_wait,     walk_calls_coll,  walk_calls_persistent,
-    walk_calls_comm, walk_calls_group,    walk_calls_inter, walk_calls_cart,
-    walk_calls_type, walk_calls_neighbor, walk_calls_pack,  calls_basic};
+    walk_calls_p2p,   walk_calls_wait,     walk_calls_coll,  walk_calls_persistent,
+    walk_calls_comm,  walk_calls_group,    walk_calls_inter, walk_calls_cart,
+    walk_calls_type,  walk_calls_neighbor, walk_calls_pack,  walk_calls_window,
+    walk_calls_epoch, calls_basic};
 
 const walk_call_t *walk_call_find(const char *name)
 {
