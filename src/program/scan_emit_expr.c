@@ -221,7 +221,11 @@ static bool is_printed(const char *text)
            strcmp(text, "MPI_STATUSES_IGNORE") != 0 && strcmp(text, "MPI_IN_PLACE") != 0;
 }
 
-/* Emits an MPI call after the effects and unknown values of its arguments. */
+static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, const char *reason,
+                         scan_place_t at);
+
+/* Emits an MPI call after the effects and unknown values of its arguments. Values of files are not
+ * known after it. */
 static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -231,7 +235,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 
     for (scan_expr_t *a = e->args; a != NULL && count < XY_MPI_ARGS_MAX; a = a->next, count++) {
         texts[count] = mpi_argument(t, call, count, a);
-        if (is_printed(texts[count]))
+        if (is_printed(texts[count]) && !scan_is_of_file(call, call->args[count]))
             scan_emit_before(t, a);
         else
             scan_emit_effects(t, a);
@@ -239,6 +243,10 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
     }
     xy_program_add_mpi(t->scan->program, t->at, scan_file_name(t->scan, e->at.file), e->at.line,
                        call->name, count, texts);
+    count = 0;
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, count++)
+        if (a->is_kept && a->is_unknown && scan_is_of_file(call, call->args[count]))
+            emit_written(t, scan_strip(a), true, join(t->scan, "set by ", name, "()"), e->at);
 }
 
 /* Emits a kernel call with the sizes that its arguments state. */

@@ -7,29 +7,15 @@
 /* Calls that ask, and send nothing: kept where the answer is needed. */
 static bool is_query(const char *name)
 {
-    static const char *const names[] = {"MPI_Comm_rank",
-                                        "MPI_Comm_size",
-                                        "MPI_Comm_group",
-                                        "MPI_Comm_compare",
-                                        "MPI_Comm_set_errhandler",
-                                        "MPI_Comm_set_name",
-                                        "MPI_Comm_remote_size",
-                                        "MPI_Comm_remote_group",
-                                        "MPI_Comm_test_inter",
-                                        "MPI_Initialized",
-                                        "MPI_Finalized",
-                                        "MPI_Cart_coords",
-                                        "MPI_Cart_rank",
-                                        "MPI_Cart_shift",
-                                        "MPI_Cart_get",
-                                        "MPI_Cartdim_get",
-                                        "MPI_Dims_create",
-                                        "MPI_Get_count",
-                                        "MPI_Get_elements",
-                                        "MPI_Get_processor_name",
-                                        "MPI_Get_address",
-                                        "MPI_Win_get_group",
-                                        NULL};
+    static const char *const names[] = {
+        "MPI_Comm_rank",        "MPI_Comm_size",           "MPI_Comm_group",
+        "MPI_Comm_compare",     "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
+        "MPI_Comm_remote_size", "MPI_Comm_remote_group",   "MPI_Comm_test_inter",
+        "MPI_Initialized",      "MPI_Finalized",           "MPI_Cart_coords",
+        "MPI_Cart_rank",        "MPI_Cart_shift",          "MPI_Cart_get",
+        "MPI_Cartdim_get",      "MPI_Dims_create",         "MPI_Get_count",
+        "MPI_Get_elements",     "MPI_Get_processor_name",  "MPI_Get_address",
+        "MPI_Win_get_group",    "MPI_File_get_size",       NULL};
 
     return scan_is_listed(names, name) || strcmp(name, "MPI_Pack_size") == 0 ||
            strncmp(name, "MPI_Group_", 10) == 0 || strncmp(name, "MPI_Type_", 9) == 0 ||
@@ -61,6 +47,8 @@ static bool is_harmless(const char *name)
                                            "MPI_Topo_test",
                                            "MPI_Wtick",
                                            "MPI_Win_set_",
+                                           "MPI_File_set_errhandler",
+                                           "MPI_File_create_errhandler",
                                            "MPI_Win_get_name",
                                            "MPI_Win_create_errhandler",
                                            "MPI_Free_mem",
@@ -93,6 +81,8 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
         return !scan_is_listed(finishing, call->name);
     if (strcmp(argument, "comm_dist_graph") == 0)
         return true;
+    if (strcmp(argument, "fh") == 0)
+        return strcmp(call->name, "MPI_File_open") == 0;
     if (strcmp(argument, "win") == 0)
         return strcmp(call->name, "MPI_Win_free") != 0;
     if (strcmp(argument, "message") == 0)
@@ -226,7 +216,7 @@ static bool is_input(const xy_mpi_call_t *call, const scan_expr_t *args, int num
     const char *name = call->args[number];
     int i = 0;
 
-    if (scan_is_fetched(call, name))
+    if (scan_is_fetched(call, name) || scan_is_of_file(call, name))
         return false;
     if (!is_received(call, name) || strcmp(name, "buffer") == 0 ||
         strstr(call->name, "_replace") != NULL)
@@ -311,6 +301,29 @@ static void walk_pointer(scan_walk_t *w, const xy_mpi_call_t *call, const char *
     scan_walk_expr(w, e, live, true);
 }
 
+bool scan_is_of_file(const xy_mpi_call_t *call, const char *argument)
+{
+    return strncmp(call->name, "MPI_File_", 9) == 0 &&
+           ((strcmp(argument, "buf") == 0 && strstr(call->name, "read") != NULL) ||
+            (strcmp(argument, "size") == 0 && strcmp(call->name, "MPI_File_get_size") == 0));
+}
+
+/* Values of files are not known. */
+static void walk_file(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (!e->is_kept && (scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access))) {
+        scan_walk_expr(w, e, live, false);
+        return;
+    }
+    if (access.is_strong)
+        scan_set_remove(live, &access);
+    e->is_unknown = true;
+    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_expr(w, e, live, true);
+}
+
 static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
                              scan_set_t live)
 {
@@ -357,7 +370,9 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
 
     /* First what the call sets, then what it reads. */
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
-        if (call->kinds[i] == XY_ARG_POINTER)
+        if (scan_is_of_file(call, call->args[i]))
+            walk_file(w, e, live);
+        else if (call->kinds[i] == XY_ARG_POINTER)
             walk_pointer(w, call, call->args[i], e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
             walk_received(w, call, args, e, live);

@@ -435,6 +435,24 @@ static void test_windows(void **state)
     }
 }
 
+/* Values of files are not known; other data of files is left out. */
+static void test_files(void **state)
+{
+    static const char file[] =
+        PROGRAM("MPI_File f;\nint n = 3, data[9];\nMPI_Status st;\n"
+                "MPI_File_open(MPI_COMM_WORLD, \"a\", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);\n"
+                "MPI_File_read(f, &n, 1, MPI_INT, &st);\n"
+                "MPI_File_read_at(f, 4, data, 9, MPI_INT, &st);\n"
+                "MPI_Bcast(&size, n, MPI_BYTE, 0, MPI_COMM_WORLD);\nMPI_File_close(&f);\n");
+
+    (void)state;
+    check_has(file, "<unknown name=\"n\" reason=\"set by MPI_File_read()\"");
+    check_has(file, "<mpi call=\"MPI_File_read\"");
+    check_lacks(file, "\"data");
+    check_refused(PROGRAM("MPI_File f;\nMPI_File_read_all_end(f, 0, 0);\n"),
+                  "MPI_File_read_all_end cannot be simulated");
+}
+
 /* What a jump or a case inside of a loop skips is kept, and so is the loop that it leaves. */
 static void test_jumps(void **state)
 {
@@ -487,7 +505,7 @@ int main(void)
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_all_is_read),
         cmocka_unit_test(test_layout),     cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_memory),     cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_jumps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

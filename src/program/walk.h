@@ -114,8 +114,9 @@ typedef struct walk_data {
     struct walk_data *next, **link; /* all there are */
 } walk_data_t;
 
-/* WALK_SEVERAL: a collective of neighbours, which is several messages. */
-typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE, WALK_SEVERAL } walk_kind_t;
+/* WALK_SEVERAL: a collective of neighbours, which is several messages. WALK_FILE: `number` bytes.
+ */
+typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE, WALK_SEVERAL, WALK_FILE } walk_kind_t;
 
 /* Where a message goes or comes from, as the program says. */
 typedef struct {
@@ -183,6 +184,12 @@ typedef struct {
     int32_t *completions; /* requests: the end of the epoch of each origin in `posted` */
 } walk_win_t;
 
+/* A member's file: its place in the file's own communicator. */
+typedef struct {
+    walk_member_t member; /* without a communicator: closed */
+    int64_t amode;
+} walk_file_t;
+
 /* One process. */
 struct walker {
     process_t process; /* first */
@@ -190,13 +197,14 @@ struct walker {
     int32_t rank;
     double ahead; /* seconds that it has computed and that the job has not been told of */
     double ahead_most;
-    uint32_t ahead_place;                             /* the line with the most of it */
-    xy_vec_t comms, groups, types, requests, windows; /* lists of groups live as long as the walk */
-    int32_t free_request;                             /* where to look for one */
-    int32_t current[2];                               /* requests of the call that waits, and */
-    walk_comm_t *made;                                /* ... what it has made */
-    walk_place_t offer;                               /* of the window that it makes */
-    walk_waiter_t waiter;                             /* for a lock, and */
+    uint32_t ahead_place; /* the line with the most of it */
+    xy_vec_t comms, groups, types, requests, windows,
+        files;              /* lists of groups live as long as the walk */
+    int32_t free_request;   /* where to look for one */
+    int32_t current[2];     /* requests of the call that waits, and */
+    walk_comm_t *made;      /* ... what it has made */
+    walk_place_t offer;     /* of the window that it makes */
+    walk_waiter_t waiter;   /* for a lock, and */
     walk_waiter_t *granted; /* ... those that hear of theirs from this one */
     xy_vreq_t **list;       /* the requests that it waits for */
     size_t list_capacity, list_count;
@@ -262,6 +270,7 @@ enum {
     WALK_TYPE_FIRST = 0x10000,
     WALK_GROUP_FIRST = 0x1000000,
     WALK_REQUEST_FIRST = 0x2000000,
+    WALK_FILE_FIRST = 0x3e000000,
     WALK_WINDOW_FIRST = 0x3f000000,
     WALK_MESSAGE_FIRST = 0x40000000, /* of MPI_Mprobe: requests that have not begun */
 };
@@ -279,7 +288,7 @@ typedef struct {
 extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter[],
     walk_calls_cart[], walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
     walk_calls_persistent[], walk_calls_neighbor[], walk_calls_pack[], walk_calls_window[],
-    walk_calls_epoch[];
+    walk_calls_epoch[], walk_calls_file[];
 /* The handler of "MPI_Send", or NULL. */
 const walk_call_t *walk_call_find(const char *name);
 int32_t walk_extra(const code_site_t *site);
@@ -502,6 +511,9 @@ bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* The member comes to its next collective and starts it; false: it failed. */
 bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p);
+/* All members come, as when a communicator is made, in the phases `first` and the next; true: they
+ * have come, and the phase is behind these. */
+bool walk_agree(walker_t *w, walk_member_t *m, int32_t first);
 /* MPI_Start of a persistent one. */
 bool walk_coll_again(walker_t *w, walk_request_t *r);
 /* A collective in which the members agree: `give` copies what this one brings. */

@@ -250,7 +250,9 @@ static bool deliver(walker_t *w, const several_t *s, int32_t i, int64_t status)
     r = walk_request_at(w, s->index[i]);
     source = r->status.source;
     if (r->kind != WALK_RECEIVE)
-        r->status = (walk_status_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+        r->status = (walk_status_t){.source = MPI_ANY_SOURCE,
+                                    .tag = MPI_ANY_TAG,
+                                    .bytes = r->kind == WALK_FILE ? r->number : 0};
     else if (source >= 0)
         r->status.source = walk_comm_rank(r->comm, source) - r->first;
     if (!walk_set_status(w, status, r->status.source, r->status.tag, r->status.bytes))

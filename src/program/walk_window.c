@@ -154,11 +154,6 @@ static bool alloc_mem(walker_t *w, const code_site_t *site, int64_t *args)
 /* MPI_Win_free: all come, as when a communicator is made. */
 static bool win_free(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE,
-                            .count = 1,
-                            .element = 8,
-                            .is_agreement = true,
-                            .is_commutative = true};
     const walk_place_t *own;
     walk_win_t *win;
     int64_t handle;
@@ -167,14 +162,7 @@ static bool win_free(walker_t *w, const code_site_t *site, int64_t *args)
     if (!walk_get_handle(w, args[0], 0, &handle))
         return false;
     win = walk_window(w, handle);
-    if (win == NULL)
-        return false;
-    if (w->process.phase == 0) {
-        if (!walk_coll_start(w, &win->member, &agree, &w->current[0]))
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait_one(w, w->current[0]))
+    if (win == NULL || !walk_agree(w, &win->member, 0))
         return false;
     own = &win->shared->places[win->member.rank];
     if (win->is_allocated && own->address != 0 && !process_release(&w->process, own->address))
