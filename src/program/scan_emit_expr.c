@@ -224,8 +224,8 @@ static bool is_printed(const char *text)
 static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, const char *reason,
                          scan_place_t at);
 
-/* Emits an MPI call after the effects and unknown values of its arguments. Values of files are not
- * known after it. */
+/* Emits an MPI call after the effects and unknown values of its arguments. Some of its
+ * results are not known after it. */
 static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -235,7 +235,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 
     for (scan_expr_t *a = e->args; a != NULL && count < XY_MPI_ARGS_MAX; a = a->next, count++) {
         texts[count] = mpi_argument(t, call, count, a);
-        if (is_printed(texts[count]) && !scan_is_of_file(call, call->args[count]))
+        if (is_printed(texts[count]) && !scan_is_unknown_result(call, call->args[count]))
             scan_emit_before(t, a);
         else
             scan_emit_effects(t, a);
@@ -245,7 +245,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
                        call->name, count, texts);
     count = 0;
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, count++)
-        if (a->is_kept && a->is_unknown && scan_is_of_file(call, call->args[count]))
+        if (a->is_kept && a->is_unknown && scan_is_unknown_result(call, call->args[count]))
             emit_written(t, scan_strip(a), true, join(t->scan, "set by ", name, "()"), e->at);
 }
 

@@ -7,15 +7,31 @@
 /* Calls that ask, and send nothing: kept where the answer is needed. */
 static bool is_query(const char *name)
 {
-    static const char *const names[] = {
-        "MPI_Comm_rank",        "MPI_Comm_size",           "MPI_Comm_group",
-        "MPI_Comm_compare",     "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
-        "MPI_Comm_remote_size", "MPI_Comm_remote_group",   "MPI_Comm_test_inter",
-        "MPI_Initialized",      "MPI_Finalized",           "MPI_Cart_coords",
-        "MPI_Cart_rank",        "MPI_Cart_shift",          "MPI_Cart_get",
-        "MPI_Cartdim_get",      "MPI_Dims_create",         "MPI_Get_count",
-        "MPI_Get_elements",     "MPI_Get_processor_name",  "MPI_Get_address",
-        "MPI_Win_get_group",    "MPI_File_get_size",       NULL};
+    static const char *const names[] = {"MPI_Comm_rank",
+                                        "MPI_Comm_size",
+                                        "MPI_Comm_group",
+                                        "MPI_Comm_compare",
+                                        "MPI_Comm_set_errhandler",
+                                        "MPI_Comm_set_name",
+                                        "MPI_Comm_remote_size",
+                                        "MPI_Comm_remote_group",
+                                        "MPI_Comm_test_inter",
+                                        "MPI_Initialized",
+                                        "MPI_Finalized",
+                                        "MPI_Cart_coords",
+                                        "MPI_Cart_rank",
+                                        "MPI_Cart_shift",
+                                        "MPI_Cart_get",
+                                        "MPI_Cartdim_get",
+                                        "MPI_Dims_create",
+                                        "MPI_Get_count",
+                                        "MPI_Get_elements",
+                                        "MPI_Get_processor_name",
+                                        "MPI_Get_address",
+                                        "MPI_Win_get_group",
+                                        "MPI_Win_shared_query",
+                                        "MPI_File_get_size",
+                                        NULL};
 
     return scan_is_listed(names, name) || strcmp(name, "MPI_Pack_size") == 0 ||
            strncmp(name, "MPI_Group_", 10) == 0 || strncmp(name, "MPI_Type_", 9) == 0 ||
@@ -69,11 +85,31 @@ static bool is_status(const char *argument)
 /* Is it set by the call without being looked at? */
 static bool is_result(const xy_mpi_call_t *call, const char *argument)
 {
-    static const char *const names[] = {
-        "rank",         "size",         "flag",      "index",   "outcount",  "provided",
-        "rank_source",  "rank_dest",    "resultlen", "newcomm", "comm_cart", "newgroup",
-        "newtype",      "result",       "extent",    "lb",      "ndims",     "array_of_indices",
-        "newintercomm", "newintracomm", "count",     "name",    "address",   NULL};
+    static const char *const names[] = {"rank",
+                                        "size",
+                                        "flag",
+                                        "index",
+                                        "outcount",
+                                        "provided",
+                                        "rank_source",
+                                        "rank_dest",
+                                        "resultlen",
+                                        "newcomm",
+                                        "comm_cart",
+                                        "newgroup",
+                                        "newtype",
+                                        "result",
+                                        "extent",
+                                        "lb",
+                                        "ndims",
+                                        "array_of_indices",
+                                        "newintercomm",
+                                        "newintracomm",
+                                        "count",
+                                        "name",
+                                        "address",
+                                        "disp_unit",
+                                        NULL};
     static const char *const finishing[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Request_free",
                                             NULL};
 
@@ -216,7 +252,7 @@ static bool is_input(const xy_mpi_call_t *call, const scan_expr_t *args, int num
     const char *name = call->args[number];
     int i = 0;
 
-    if (scan_is_fetched(call, name) || scan_is_of_file(call, name))
+    if (scan_is_fetched(call, name) || scan_is_unknown_result(call, name))
         return false;
     if (!is_received(call, name) || strcmp(name, "buffer") == 0 ||
         strstr(call->name, "_replace") != NULL)
@@ -301,15 +337,21 @@ static void walk_pointer(scan_walk_t *w, const xy_mpi_call_t *call, const char *
     scan_walk_expr(w, e, live, true);
 }
 
-bool scan_is_of_file(const xy_mpi_call_t *call, const char *argument)
+bool scan_is_unknown_result(const xy_mpi_call_t *call, const char *argument)
 {
-    return strncmp(call->name, "MPI_File_", 9) == 0 &&
-           ((strcmp(argument, "buf") == 0 && strstr(call->name, "read") != NULL) ||
-            (strcmp(argument, "size") == 0 && strcmp(call->name, "MPI_File_get_size") == 0));
+    static const struct {
+        const char *call, *argument;
+    } results[] = {{"MPI_File_get_size", "size"}, {"MPI_Win_shared_query", "baseptr"}};
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+        if (strcmp(call->name, results[i].call) == 0 && strcmp(argument, results[i].argument) == 0)
+            return true;
+    return strncmp(call->name, "MPI_File_", 9) == 0 && strstr(call->name, "read") != NULL &&
+           strcmp(argument, "buf") == 0;
 }
 
-/* Values of files are not known. */
-static void walk_file(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+/* Marks a result of a call as not known. */
+static void walk_unknown(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     scan_access_t access = scan_access_target(w->scan, e);
 
@@ -332,7 +374,8 @@ static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_exp
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++) {
         scan_access_t access = scan_access_target(w->scan, e);
 
-        if (call->kinds[i] == XY_ARG_POINTER && scan_set_has_any(w, live, &access))
+        if ((call->kinds[i] == XY_ARG_POINTER || scan_is_unknown_result(call, call->args[i])) &&
+            scan_set_has_any(w, live, &access))
             return true;
     }
     return false;
@@ -370,8 +413,8 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
 
     /* First what the call sets, then what it reads. */
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
-        if (scan_is_of_file(call, call->args[i]))
-            walk_file(w, e, live);
+        if (scan_is_unknown_result(call, call->args[i]))
+            walk_unknown(w, e, live);
         else if (call->kinds[i] == XY_ARG_POINTER)
             walk_pointer(w, call, call->args[i], e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))

@@ -63,8 +63,9 @@ bool scan_is_one_sided(const xy_mpi_call_t *call);
 bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument);
 void scan_walk_fetched(scan_walk_t *w, const scan_expr_t *call, const char *argument,
                        scan_expr_t *e, scan_set_t live);
-/* Does the call set this argument to a value of a file? */
-bool scan_is_of_file(const xy_mpi_call_t *call, const char *argument);
+/* Does the call set this argument to a value that is not known: one of a file, or the address of
+ * memory of another rank? */
+bool scan_is_unknown_result(const xy_mpi_call_t *call, const char *argument);
 /* Note a call that makes a window; and keep the memory of all at any call of MPI. */
 void scan_window_note(scan_walk_t *w, scan_expr_t *call);
 void scan_window_meet(scan_walk_t *w, scan_set_t live);

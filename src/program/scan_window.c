@@ -10,7 +10,12 @@
 
 static bool makes_window(const char *name)
 {
-    return strcmp(name, "MPI_Win_create") == 0 || strcmp(name, "MPI_Win_allocate") == 0;
+    return strcmp(name, "MPI_Win_create") == 0 || strncmp(name, "MPI_Win_allocate", 16) == 0;
+}
+
+static bool is_shared(const scan_expr_t *call)
+{
+    return strstr(call->decl->name, "_shared") != NULL;
 }
 
 bool scan_is_one_sided(const xy_mpi_call_t *call)
@@ -22,7 +27,7 @@ bool scan_is_one_sided(const xy_mpi_call_t *call)
 bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument)
 {
     if (strcmp(argument, "result_addr") == 0 || strcmp(argument, "baseptr") == 0)
-        return true;
+        return !scan_is_unknown_result(call, argument);
     return strcmp(argument, "origin_addr") == 0 &&
            (strcmp(call->name, "MPI_Get") == 0 || strcmp(call->name, "MPI_Rget") == 0);
 }
@@ -39,6 +44,21 @@ void scan_window_note(scan_walk_t *w, scan_expr_t *call)
         scan_note_call(w, &w->scan->windows, call);
 }
 
+/* Other ranks store into it without a call. */
+static void refuse_shared(scan_walk_t *w, const scan_expr_t *call, const scan_access_t *memory,
+                          scan_set_t live)
+{
+    for (int i = 0; i < memory->count; i++) {
+        scan_access_t one = {.ids = {memory->ids[i]}, .count = 1};
+
+        if (scan_set_has_any(w, live, &one))
+            scan_fail(w->scan, XY_EUNSUPPORTED, call->at,
+                      "line %ld needs a value in memory that ranks share, which is not followed; "
+                      "try 'mpiexec --virtual'",
+                      XY_VEC_AT(&w->scan->locations, scan_location_t, memory->ids[i]).wanted);
+    }
+}
+
 void scan_window_meet(scan_walk_t *w, scan_set_t live)
 {
     for (size_t i = 0; i < w->scan->windows.count; i++) {
@@ -49,6 +69,10 @@ void scan_window_meet(scan_walk_t *w, scan_set_t live)
             memory = scan_access_target(w->scan, call->args);
         if (scan_is_data(w->scan, &memory))
             continue;
+        if (is_shared(call)) {
+            refuse_shared(w, call, &memory, live);
+            continue;
+        }
         if (scan_set_has_any(w, live, &memory))
             need_windows(w);
         if (w->scan->is_window_needed)
@@ -63,7 +87,7 @@ static bool is_address_needed(scan_walk_t *w, const scan_expr_t *call, const sca
     scan_access_t memory = scan_access_given(w->scan, call);
 
     return scan_set_has_any(w, live, address) ||
-           (w->scan->is_window_needed && !scan_is_data(w->scan, &memory));
+           (w->scan->is_window_needed && !is_shared(call) && !scan_is_data(w->scan, &memory));
 }
 
 void scan_walk_fetched(scan_walk_t *w, const scan_expr_t *call, const char *argument,

@@ -129,16 +129,41 @@ static bool allocate(walker_t *w, int64_t pointer, int64_t size, uint64_t *addre
     return walk_set_handle(w, pointer, (int64_t)*address_p);
 }
 
-/* MPI_Win_allocate. */
+/* MPI_Win_allocate, and MPI_Win_allocate_shared (extra), whose memory is not kept for others. */
 static bool win_allocate(walker_t *w, const code_site_t *site, int64_t *args)
 {
+    bool is_shared = walk_extra(site) != 0;
+
     if (w->process.phase == 0) {
         w->offer = (walk_place_t){.size = args[0], .unit = args[1]};
         if (!check_size(w, args[0], args[1]) ||
             !allocate(w, (site->given & 1 << 4) != 0 ? args[4] : 0, args[0], &w->offer.address))
             return false;
+        if (is_shared)
+            w->offer.address = 0;
     }
-    return make(w, args[3], args[5], true);
+    return make(w, args[3], args[5], !is_shared);
+}
+
+/* MPI_Win_shared_query: of MPI_PROC_NULL, the first member with memory. */
+static bool shared_query(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_win_t *win = walk_window(w, args[0]);
+    walk_place_t place = {.unit = 1};
+    int32_t size = win != NULL ? win->member.comm->size : 0;
+
+    (void)site;
+    if (win == NULL)
+        return false;
+    if (args[1] != MPI_PROC_NULL && (args[1] < 0 || args[1] >= size))
+        return process_fail(&w->process, "rank %lld does not exist; the window has %d",
+                            (long long)args[1], size);
+    if (args[1] != MPI_PROC_NULL)
+        place = win->shared->places[args[1]];
+    for (int32_t r = 0; args[1] == MPI_PROC_NULL && place.size == 0 && r < size; r++)
+        if (win->shared->places[r].size > 0)
+            place = win->shared->places[r];
+    return walk_set_handle(w, args[2], place.size) && walk_set_int(w, args[3], (int32_t)place.unit);
 }
 
 /* MPI_Alloc_mem. */
@@ -409,6 +434,8 @@ static bool operation(walker_t *w, const code_site_t *site, int64_t *args)
 const walk_call_t walk_calls_window[] = {
     {"Win_create", win_create, 0},
     {"Win_allocate", win_allocate, 0},
+    {"Win_allocate_shared", win_allocate, 1},
+    {"Win_shared_query", shared_query, 0},
     {"Win_free", win_free, 0},
     {"Alloc_mem", alloc_mem, 0},
     {"Put", operation, PUT},
