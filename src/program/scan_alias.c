@@ -356,7 +356,10 @@ static scan_expr_t *given_at(const scan_expr_t *call)
     static const struct {
         const char *name;
         int at;
-    } calls[] = {{"MPI_Win_allocate", 4}, {"MPI_Win_allocate_shared", 4}, {"MPI_Alloc_mem", 2}};
+    } calls[] = {{"MPI_Win_allocate", 4},
+                 {"MPI_Win_allocate_shared", 4},
+                 {"MPI_Win_shared_query", 4},
+                 {"MPI_Alloc_mem", 2}};
     const char *name = call->decl != NULL ? call->decl->name : "";
     scan_expr_t *a = call->args;
 

@@ -157,8 +157,6 @@ static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_ne
     return true;
 }
 
-static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
-
 /* The target of an argument is read. */
 static void need_target(scan_walk_t *w, const scan_expr_t *a, long line, scan_set_t live)
 {
@@ -181,7 +179,7 @@ static bool walk_writer(scan_walk_t *w, scan_expr_t *e, const writer_t *writer, 
     if (!is_needed && (scan_is_data(w->scan, &to) || !scan_set_has_any(w, live, &to)))
         return scan_walk_effects(w, e->args, live);
     if (!is_needed && scan_is_unknowable(w->scan, e))
-        return walk_foreign(w, e, live);
+        return scan_walk_foreign(w, e, live);
     scan_walk_keep_effect(w, &e->is_kept, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++) {
         if (i > 0 || writer->is_reading)
@@ -283,13 +281,14 @@ static void add_globals(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 
 /* Walk a call of a function without a body: needed data that it writes through its pointers is
  * unknown. */
-static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     bool is_free = e->decl != NULL &&
                    (strcmp(e->decl->name, "free") == 0 || strcmp(e->decl->name, "realloc") == 0);
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
     bool is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
-    bool is_system = e->decl != NULL && (e->decl->is_system || e->decl->body != NULL);
+    bool is_system =
+        e->decl != NULL && (e->decl->is_system || e->decl->body != NULL || scan_is_mpi(e->decl));
     bool is_kept = false;
 
     if (!is_system)
@@ -342,7 +341,7 @@ bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
     if (scan_is_parsed(w->scan, e))
         return walk_parse(w, e, live, is_needed);
     if (!is_needed || e->decl == NULL || !scan_is_library(e->decl->name))
-        return walk_foreign(w, e, live);
+        return scan_walk_foreign(w, e, live);
     if (strcmp(e->decl->name, "getopt_long") == 0)
         need_options(w, e, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next) {

@@ -347,6 +347,12 @@ static bool is_plain(const scan_expr_t *e)
            (scan_is_clock(e->decl) || scan_is_library(e->decl->name));
 }
 
+/* Is it a call of MPI that `xylem predict` knows? */
+static bool is_predicted(const scan_expr_t *e)
+{
+    return xy_mpi_call_find(e->decl->name + (e->decl->name[0] == 'P')) != NULL;
+}
+
 static void emit_exit(scan_emit_t *t, const scan_expr_t *e)
 {
     bool is_success = strcmp(e->decl->name, "abort") != 0 && e->args != NULL &&
@@ -364,7 +370,7 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
         for (scan_expr_t *a = e->args; a != NULL; a = a->next)
             scan_emit_before(t, a);
         emit_do(t, scan_print(t->scan, e), e->at);
-    } else if (scan_is_mpi(e->decl) && e->is_kept) {
+    } else if (scan_is_mpi(e->decl) && e->is_kept && is_predicted(e)) {
         emit_mpi(t, e);
     } else if (scan_is_kernel(t->scan, e->decl)) {
         emit_kernel(t, e);

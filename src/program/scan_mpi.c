@@ -65,7 +65,7 @@ static bool is_harmless(const char *name)
                                            "MPI_Win_set_",
                                            "MPI_File_set_errhandler",
                                            "MPI_File_create_errhandler",
-                                           "MPI_Win_get_name",
+                                           "MPI_Win_get_",
                                            "MPI_Win_create_errhandler",
                                            "MPI_Free_mem",
                                            "MPI_Comm_create_errhandler",
@@ -339,15 +339,9 @@ static void walk_pointer(scan_walk_t *w, const xy_mpi_call_t *call, const char *
 
 bool scan_is_unknown_result(const xy_mpi_call_t *call, const char *argument)
 {
-    static const struct {
-        const char *call, *argument;
-    } results[] = {{"MPI_File_get_size", "size"}, {"MPI_Win_shared_query", "baseptr"}};
-
-    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
-        if (strcmp(call->name, results[i].call) == 0 && strcmp(argument, results[i].argument) == 0)
-            return true;
-    return strncmp(call->name, "MPI_File_", 9) == 0 && strstr(call->name, "read") != NULL &&
-           strcmp(argument, "buf") == 0;
+    return strncmp(call->name, "MPI_File_", 9) == 0 &&
+           ((strcmp(argument, "buf") == 0 && strstr(call->name, "read") != NULL) ||
+            (strcmp(argument, "size") == 0 && strcmp(call->name, "MPI_File_get_size") == 0));
 }
 
 /* Marks a result of a call as not known. */
@@ -374,7 +368,7 @@ static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_exp
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++) {
         scan_access_t access = scan_access_target(w->scan, e);
 
-        if ((call->kinds[i] == XY_ARG_POINTER || scan_is_unknown_result(call, call->args[i])) &&
+        if ((call->kinds[i] == XY_ARG_POINTER || scan_is_fetched(call, call->args[i])) &&
             scan_set_has_any(w, live, &access))
             return true;
     }
@@ -434,6 +428,13 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             walk_location(w, e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_input(call, args, i))
             walk_sent(w, e, live, is_sent);
+}
+
+/* They take an address without writing there. */
+static bool keeps_memory(const char *name)
+{
+    return strstr(name, "_set_attr") != NULL || strcmp(name, "MPI_Attr_put") == 0 ||
+           strcmp(name, "MPI_Free_mem") == 0;
 }
 
 /* ---- Persistent requests: their data is sent and received after MPI_Start, not where they are
@@ -514,7 +515,8 @@ bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
         return true;
     }
     if (call == NULL && is_harmless(name))
-        return scan_walk_effects(w, e->args, live);
+        return keeps_memory(name) ? scan_walk_effects(w, e->args, live)
+                                  : scan_walk_foreign(w, e, live);
     if (call == NULL)
         scan_fail(w->scan, XY_EUNSUPPORTED, e->at,
                   "%s cannot be simulated from a description; try 'xylem run --virtual'", name);

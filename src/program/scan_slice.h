@@ -54,6 +54,8 @@ bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
 /* Calls of MPI, and the effects of a list of arguments. */
 bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 bool scan_walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live);
+/* Calls of functions whose effects are not known. */
+bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 /* Note a call once in a list of scan_expr_t *. */
 void scan_note_call(scan_walk_t *w, xy_vec_t *calls, scan_expr_t *call);
 
@@ -63,8 +65,7 @@ bool scan_is_one_sided(const xy_mpi_call_t *call);
 bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument);
 void scan_walk_fetched(scan_walk_t *w, const scan_expr_t *call, const char *argument,
                        scan_expr_t *e, scan_set_t live);
-/* Does the call set this argument to a value that is not known: one of a file, or the address of
- * memory of another rank? */
+/* Does the call set this argument to a value of a file? */
 bool scan_is_unknown_result(const xy_mpi_call_t *call, const char *argument);
 /* Note a call that makes a window; and keep the memory of all at any call of MPI. */
 void scan_window_note(scan_walk_t *w, scan_expr_t *call);

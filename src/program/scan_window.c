@@ -10,7 +10,8 @@
 
 static bool makes_window(const char *name)
 {
-    return strcmp(name, "MPI_Win_create") == 0 || strncmp(name, "MPI_Win_allocate", 16) == 0;
+    return strcmp(name, "MPI_Win_create") == 0 || strncmp(name, "MPI_Win_allocate", 16) == 0 ||
+           strcmp(name, "MPI_Win_shared_query") == 0;
 }
 
 static bool is_shared(const scan_expr_t *call)
@@ -27,7 +28,7 @@ bool scan_is_one_sided(const xy_mpi_call_t *call)
 bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument)
 {
     if (strcmp(argument, "result_addr") == 0 || strcmp(argument, "baseptr") == 0)
-        return !scan_is_unknown_result(call, argument);
+        return true;
     return strcmp(argument, "origin_addr") == 0 &&
            (strcmp(call->name, "MPI_Get") == 0 || strcmp(call->name, "MPI_Rget") == 0);
 }

@@ -145,14 +145,15 @@ static bool win_allocate(walker_t *w, const code_site_t *site, int64_t *args)
     return make(w, args[3], args[5], !is_shared);
 }
 
-/* MPI_Win_shared_query: of MPI_PROC_NULL, the first member with memory. */
+/* MPI_Win_shared_query: of MPI_PROC_NULL, the first member with memory. The address is one of own
+ * memory, since nothing is followed there. */
 static bool shared_query(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_win_t *win = walk_window(w, args[0]);
     walk_place_t place = {.unit = 1};
+    uint64_t address;
     int32_t size = win != NULL ? win->member.comm->size : 0;
 
-    (void)site;
     if (win == NULL)
         return false;
     if (args[1] != MPI_PROC_NULL && (args[1] < 0 || args[1] >= size))
@@ -163,7 +164,8 @@ static bool shared_query(walker_t *w, const code_site_t *site, int64_t *args)
     for (int32_t r = 0; args[1] == MPI_PROC_NULL && place.size == 0 && r < size; r++)
         if (win->shared->places[r].size > 0)
             place = win->shared->places[r];
-    return walk_set_handle(w, args[2], place.size) && walk_set_int(w, args[3], (int32_t)place.unit);
+    return allocate(w, (site->given & 1 << 4) != 0 ? args[4] : 0, place.size > 0, &address) &&
+           walk_set_handle(w, args[2], place.size) && walk_set_int(w, args[3], (int32_t)place.unit);
 }
 
 /* MPI_Alloc_mem. */

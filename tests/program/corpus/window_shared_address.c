@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An address of memory that another rank has. expect: asked */
+/* A value in memory that another rank has. expect: refused */
 #include <mpi.h>
 #include <stddef.h>
 
