@@ -20,6 +20,7 @@ typedef struct scan_place_in_node {
 struct scan_node {
     scan_node_t *parent, *pointee;
     int objects;
+    long bytes;   /* of the largest variable or member among them */
     bool is_many; /* an array or memory from malloc */
     bool is_large;
     bool is_anything; /* a pointer made of a number may point there */
@@ -100,6 +101,7 @@ static void join(scan_node_t *a, scan_node_t *b)
         next_b = b->pointee;
         b->parent = a;
         a->objects += b->objects;
+        a->bytes = a->bytes > b->bytes ? a->bytes : b->bytes;
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
         a->is_anything |= b->is_anything;
@@ -120,6 +122,14 @@ static scan_node_t *pointee(xy_scan_t *scan, scan_node_t *n)
     return root(n->pointee);
 }
 
+/* 0: not known before the program runs. */
+static long bytes_of(const scan_type_t *type)
+{
+    if (type == NULL || (type->kind == SCAN_ARRAY && type->count < 0))
+        return 0;
+    return type->kind == SCAN_ARRAY ? type->count * bytes_of(type->of) : (long)type->bytes;
+}
+
 /* Returns the node of a variable, field or result, created with the size class of its type. */
 static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_type_t *type)
 {
@@ -138,6 +148,7 @@ static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_
         count = t->count < 0 || count > SMALL_ARRAY ? SMALL_ARRAY + 1 : count * t->count;
     }
     n->is_large = count > SMALL_ARRAY;
+    n->bytes = bytes_of(type);
     return n;
 }
 
@@ -632,6 +643,11 @@ scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer)
 bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer)
 {
     return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->objects > 0;
+}
+
+long scan_target_bytes(xy_scan_t *scan, const scan_expr_t *pointer)
+{
+    return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->bytes;
 }
 
 bool scan_is_data(const xy_scan_t *scan, const scan_access_t *access)

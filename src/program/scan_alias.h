@@ -42,6 +42,9 @@ scan_access_t scan_access_given(xy_scan_t *scan, const scan_expr_t *call);
 /* The locations that can be reached from there through members that are pointers. */
 scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer);
 
+/* Bytes of the largest variable that the pointer may point to; 0: it points to none. */
+long scan_target_bytes(xy_scan_t *scan, const scan_expr_t *pointer);
+
 /* Is it the lvalue (or the target of the pointer) that is data? */
 /* May a pointer point to variables or memory of the program? */
 bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer);

@@ -309,7 +309,7 @@ bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
         }
         if (!is_system)
             check_reachable(w, e, a, live);
-        is_kept |= scan_walk_expr(w, a, live, false);
+        is_kept |= scan_walk_expr(w, a, live, a->is_unknown);
     }
     return is_kept;
 }

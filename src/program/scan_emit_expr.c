@@ -302,6 +302,7 @@ static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, co
 {
     bool is_address = p->kind == SCAN_E_UNARY && p->op == SCAN_OP_ADDRESS;
     const char *name, *bytes;
+    char most[48];
 
     if (is_address)
         p = p->a;
@@ -312,6 +313,10 @@ static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, co
     name = scan_print(t->scan, p);
     bytes = !is_address && p->type->kind == SCAN_POINTER ? "malloc_usable_size(" : "sizeof(";
     bytes = join(t->scan, bytes, name, ")");
+    if (!is_address && p->type->kind == SCAN_POINTER && scan_target_bytes(t->scan, p) > 0) {
+        snprintf(most, sizeof(most), " : %ld", scan_target_bytes(t->scan, p));
+        bytes = join(t->scan, join(t->scan, bytes, " > 0 ? ", bytes), most, "");
+    }
     if (p->type->kind == SCAN_STRUCT)
         emit_unknown_memory(t, name, name, bytes, reason, at);
     else if (is_address && p->type->kind != SCAN_ARRAY)
