@@ -522,9 +522,52 @@ static void test_bad(void **state)
               "a.c:7: process 1: rank 1 of a communicator calls MPI_Comm_dup (root 0, 8 bytes) "
               "where rank 0 calls MPI_Barrier at a.c:6 (root 0, 0 bytes): all members must make "
               "the same calls in the same order");
+    check_bad(2,
+              "<variable name='c' type='MPI_Comm'/><if c='rank == 1'>"
+              "<mpi call='MPI_Comm_dup' newcomm='&amp;c' " WORLD " line='7'/></if>",
+              "a.c:7: process 1: other members of the communicator make another call: all must "
+              "make the same calls in the same order");
     check_bad(1, "<while c='1' line='4'><mpi call='MPI_Barrier' " WORLD "/></while>",
               "a.c:4: process 0: loops have made 1001 passes; raise --limit if this is not an "
               "endless loop");
+}
+
+#define WINDOW                                                                                     \
+    "<variable name='w' type='MPI_Win'/><variable name='m' type='int[4]' value='{1, 2, 3, 4}'/>"   \
+    "<mpi call='MPI_Win_create' base='m' size='16' disp_unit='4' " WORLD " win='&amp;w'/>"
+#define FENCE "<mpi call='MPI_Win_fence' assert='0' win='w'/>"
+#define ACCESS(call, target, disp, type)                                                           \
+    "<mpi call='" call "' origin_addr='&amp;n' origin_count='1' origin_datatype='" type            \
+    "' target_rank='" target "' target_disp='" disp "' target_count='1' target_datatype='" type    \
+    "' win='w' line='9'/>"
+
+/* Data of windows moves where both sides are kept; an access outside of one is refused. */
+static void test_windows(void **state)
+{
+    static const char *const outside = "a.c:9: process 1: displacement %s is not inside the 16 "
+                                       "bytes of rank 1";
+    char message[160];
+
+    (void)state;
+    check_all("<variable name='n' type='int' value='rank + 5'/>" WINDOW FENCE ACCESS(
+        "MPI_Put", "(rank + 1) % size", "2", "MPI_INT")
+                  FENCE CHECK("m[2] == (rank + size - 1) % size + 5 &amp;&amp; m[3] == 4", "11")
+                      ACCESS("MPI_Get", "(rank + 1) % size", "1", "MPI_INT")
+                          FENCE CHECK("n == 2", "12") "<mpi call='MPI_Win_free' win='&amp;w'/>");
+    check_bad(2, "<variable name='n' type='int'/>" WINDOW ACCESS("MPI_Put", "2", "0", "MPI_INT"),
+              "a.c:9: process 1: rank 2 does not exist; the window has 2");
+    for (int i = 0; i < 2; i++) {
+        snprintf(message, sizeof(message), outside, i ? "4" : "-1");
+        check_bad(
+            2,
+            i ? "<variable name='n' type='int'/>" WINDOW ACCESS("MPI_Put", "1", "4", "MPI_INT")
+              : "<variable name='n' type='int'/>" WINDOW ACCESS("MPI_Get", "1", "-1", "MPI_INT"),
+            message);
+    }
+    check_bad(1,
+              "<variable name='w' type='MPI_Win' value='MPI_WIN_NULL'/>"
+              "<mpi call='MPI_Win_fence' assert='0' win='w' line='4'/>",
+              "a.c:4: process 0: no window");
 }
 
 /* Sizes, bounds and comparisons are those of a run: the arithmetic is the same. */
@@ -614,8 +657,8 @@ int main(void)
         cmocka_unit_test(test_collectives), cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_two_groups),  cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_grids),       cmocka_unit_test(test_types),
-        cmocka_unit_test(test_bad),         cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_bad),         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_costs),       cmocka_unit_test(test_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -293,6 +293,7 @@ xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char 
     scan->locations = XY_VEC_INIT(scan_location_t);
     scan->carried = XY_VEC_INIT(scan_carried_t);
     scan->persistent = XY_VEC_INIT(scan_expr_t *);
+    scan->windows = XY_VEC_INIT(scan_expr_t *);
     scan->unknowns = XY_VEC_INIT(scan_unknown_t);
     scan->taken = XY_VEC_INIT(scan_decl_t *);
     xy_hash_init(&scan->decls, XY_HASH_STRING);
@@ -316,6 +317,7 @@ void xy_scan_free(xy_scan_t *scan)
     xy_vec_cleanup(&scan->locations);
     xy_vec_cleanup(&scan->carried);
     xy_vec_cleanup(&scan->persistent);
+    xy_vec_cleanup(&scan->windows);
     xy_vec_cleanup(&scan->unknowns);
     xy_vec_cleanup(&scan->taken);
     xy_hash_cleanup(&scan->decls);

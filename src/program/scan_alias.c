@@ -20,6 +20,7 @@ typedef struct scan_place_in_node {
 struct scan_node {
     scan_node_t *parent, *pointee;
     int objects;
+    long bytes;   /* of the largest variable or member among them */
     bool is_many; /* an array or memory from malloc */
     bool is_large;
     bool is_anything; /* a pointer made of a number may point there */
@@ -100,6 +101,7 @@ static void join(scan_node_t *a, scan_node_t *b)
         next_b = b->pointee;
         b->parent = a;
         a->objects += b->objects;
+        a->bytes = a->bytes > b->bytes ? a->bytes : b->bytes;
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
         a->is_anything |= b->is_anything;
@@ -120,6 +122,14 @@ static scan_node_t *pointee(xy_scan_t *scan, scan_node_t *n)
     return root(n->pointee);
 }
 
+/* 0: not known before the program runs. */
+static long bytes_of(const scan_type_t *type)
+{
+    if (type == NULL || (type->kind == SCAN_ARRAY && type->count < 0))
+        return 0;
+    return type->kind == SCAN_ARRAY ? type->count * bytes_of(type->of) : (long)type->bytes;
+}
+
 /* Returns the node of a variable, field or result, created with the size class of its type. */
 static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_type_t *type)
 {
@@ -138,6 +148,7 @@ static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_
         count = t->count < 0 || count > SMALL_ARRAY ? SMALL_ARRAY + 1 : count * t->count;
     }
     n->is_large = count > SMALL_ARRAY;
+    n->bytes = bytes_of(type);
     return n;
 }
 
@@ -350,11 +361,36 @@ static bool is_copy(const char *name)
     return strcmp(name, "memcpy") == 0 || strcmp(name, "memmove") == 0;
 }
 
+/* The argument of a call of MPI that gets the address of new memory; NULL: it has none. */
+static scan_expr_t *given_at(const scan_expr_t *call)
+{
+    static const struct {
+        const char *name;
+        int at;
+    } calls[] = {{"MPI_Win_allocate", 4},
+                 {"MPI_Win_allocate_shared", 4},
+                 {"MPI_Win_shared_query", 4},
+                 {"MPI_Alloc_mem", 2}};
+    const char *name = call->decl != NULL ? call->decl->name : "";
+    scan_expr_t *a = call->args;
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (strcmp(name + (name[0] == 'P'), calls[i].name) != 0)
+            continue;
+        for (int k = 0; k < calls[i].at && a != NULL; k++)
+            a = a->next;
+        return (scan_expr_t *)(uintptr_t)(a != NULL ? scan_strip(a) : NULL);
+    }
+    return NULL;
+}
+
 /* Binds the arguments of a call; pointers in memory that is copied are copied, too. */
 static void bind_call(xy_scan_t *scan, scan_expr_t *e)
 {
     scan_decl_t *p;
 
+    if (given_at(e) != NULL)
+        join(pointee(scan, targets(scan, given_at(e))), fresh(scan, e, true));
     if (e->decl == NULL)
         return;
     if (e->decl->body == NULL && is_copy(e->decl->name) && e->args != NULL && e->args->next != NULL)
@@ -560,6 +596,15 @@ scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
     return access;
 }
 
+scan_access_t scan_access_given(xy_scan_t *scan, const scan_expr_t *call)
+{
+    scan_expr_t *e = given_at(call);
+
+    if (e == NULL || !is_pointer(e->type) || !is_pointer(e->type->of))
+        return (scan_access_t){.count = 0};
+    return access_node(scan, pointee(scan, targets(scan, e)), e->type->of->of, base_name(e));
+}
+
 /* Adds the locations that pointers in a struct reach, up to four structs deep. */
 static void add_reachable(xy_scan_t *scan, scan_access_t *access, const scan_type_t *type,
                           int depth)
@@ -598,6 +643,11 @@ scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer)
 bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer)
 {
     return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->objects > 0;
+}
+
+long scan_target_bytes(xy_scan_t *scan, const scan_expr_t *pointer)
+{
+    return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->bytes;
 }
 
 bool scan_is_data(const xy_scan_t *scan, const scan_access_t *access)

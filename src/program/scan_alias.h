@@ -35,8 +35,15 @@ scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *e);
 scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d);
 scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer);
 
+/* The locations of the new memory of a call of MPI_Win_allocate or MPI_Alloc_mem; none: it is
+ * another call. */
+scan_access_t scan_access_given(xy_scan_t *scan, const scan_expr_t *call);
+
 /* The locations that can be reached from there through members that are pointers. */
 scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer);
+
+/* Bytes of the largest variable that the pointer may point to; 0: it points to none. */
+long scan_target_bytes(xy_scan_t *scan, const scan_expr_t *pointer);
 
 /* Is it the lvalue (or the target of the pointer) that is data? */
 /* May a pointer point to variables or memory of the program? */

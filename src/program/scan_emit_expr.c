@@ -221,7 +221,11 @@ static bool is_printed(const char *text)
            strcmp(text, "MPI_STATUSES_IGNORE") != 0 && strcmp(text, "MPI_IN_PLACE") != 0;
 }
 
-/* Emits an MPI call after the effects and unknown values of its arguments. */
+static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, const char *reason,
+                         scan_place_t at);
+
+/* Emits an MPI call after the effects and unknown values of its arguments. Some of its
+ * results are not known after it. */
 static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -231,7 +235,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 
     for (scan_expr_t *a = e->args; a != NULL && count < XY_MPI_ARGS_MAX; a = a->next, count++) {
         texts[count] = mpi_argument(t, call, count, a);
-        if (is_printed(texts[count]))
+        if (is_printed(texts[count]) && !scan_is_unknown_result(call, call->args[count]))
             scan_emit_before(t, a);
         else
             scan_emit_effects(t, a);
@@ -239,6 +243,10 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
     }
     xy_program_add_mpi(t->scan->program, t->at, scan_file_name(t->scan, e->at.file), e->at.line,
                        call->name, count, texts);
+    count = 0;
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, count++)
+        if (a->is_kept && a->is_unknown && scan_is_unknown_result(call, call->args[count]))
+            emit_written(t, scan_strip(a), true, join(t->scan, "set by ", name, "()"), e->at);
 }
 
 /* Emits a kernel call with the sizes that its arguments state. */
@@ -294,6 +302,7 @@ static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, co
 {
     bool is_address = p->kind == SCAN_E_UNARY && p->op == SCAN_OP_ADDRESS;
     const char *name, *bytes;
+    char most[48];
 
     if (is_address)
         p = p->a;
@@ -304,6 +313,10 @@ static void emit_written(scan_emit_t *t, const scan_expr_t *p, bool is_whole, co
     name = scan_print(t->scan, p);
     bytes = !is_address && p->type->kind == SCAN_POINTER ? "malloc_usable_size(" : "sizeof(";
     bytes = join(t->scan, bytes, name, ")");
+    if (!is_address && p->type->kind == SCAN_POINTER && scan_target_bytes(t->scan, p) > 0) {
+        snprintf(most, sizeof(most), " : %ld", scan_target_bytes(t->scan, p));
+        bytes = join(t->scan, join(t->scan, bytes, " > 0 ? ", bytes), most, "");
+    }
     if (p->type->kind == SCAN_STRUCT)
         emit_unknown_memory(t, name, name, bytes, reason, at);
     else if (is_address && p->type->kind != SCAN_ARRAY)
@@ -339,6 +352,12 @@ static bool is_plain(const scan_expr_t *e)
            (scan_is_clock(e->decl) || scan_is_library(e->decl->name));
 }
 
+/* Is it a call of MPI that `xylem predict` knows? */
+static bool is_predicted(const scan_expr_t *e)
+{
+    return xy_mpi_call_find(e->decl->name + (e->decl->name[0] == 'P')) != NULL;
+}
+
 static void emit_exit(scan_emit_t *t, const scan_expr_t *e)
 {
     bool is_success = strcmp(e->decl->name, "abort") != 0 && e->args != NULL &&
@@ -356,7 +375,7 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
         for (scan_expr_t *a = e->args; a != NULL; a = a->next)
             scan_emit_before(t, a);
         emit_do(t, scan_print(t->scan, e), e->at);
-    } else if (scan_is_mpi(e->decl) && e->is_kept) {
+    } else if (scan_is_mpi(e->decl) && e->is_kept && is_predicted(e)) {
         emit_mpi(t, e);
     } else if (scan_is_kernel(t->scan, e->decl)) {
         emit_kernel(t, e);

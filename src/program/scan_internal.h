@@ -27,10 +27,12 @@ struct xy_scan {
     scan_decl_t *functions, *globals; /* lists, last first */
     scan_decl_t *main;
     xy_program_t *program;
-    xy_vec_t locations;  /* scan_location_t */
-    xy_vec_t carried;    /* scan_carried_t: messages that set variables of the slice */
-    xy_vec_t persistent; /* scan_expr_t *: calls that make persistent requests */
-    xy_vec_t unknowns;   /* scan_unknown_t */
+    xy_vec_t locations;    /* scan_location_t */
+    xy_vec_t carried;      /* scan_carried_t: messages that set variables of the slice */
+    xy_vec_t persistent;   /* scan_expr_t *: calls that make persistent requests */
+    xy_vec_t windows;      /* scan_expr_t *: calls that make windows, and */
+    bool is_window_needed; /* ... something depends on what is in them */
+    xy_vec_t unknowns;     /* scan_unknown_t */
     xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
     scan_stmt_t *literals; /* declarations of values without a name in the current statement */
     int literal_count, stmt_count;

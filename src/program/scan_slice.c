@@ -625,6 +625,8 @@ static void number_expr(xy_scan_t *scan, const scan_expr_t *e)
         scan_access(scan, e);
     scan_access_target(scan, e);
     scan_access_reachable(scan, e);
+    if (e->kind == SCAN_E_CALL)
+        scan_access_given(scan, e);
 }
 
 /* Links statements backwards, numbers them and assigns locations to all their expressions. */

@@ -51,6 +51,26 @@ bool scan_walk_expr(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
 bool scan_walk_need(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed);
 
+/* Calls of MPI, and the effects of a list of arguments. */
+bool scan_walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
+bool scan_walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live);
+/* Calls of functions whose effects are not known. */
+bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
+/* Note a call once in a list of scan_expr_t *. */
+void scan_note_call(scan_walk_t *w, xy_vec_t *calls, scan_expr_t *call);
+
+/* One-sided communication: does the call make a window or move data of one? Is the argument a
+ * buffer that it sets? */
+bool scan_is_one_sided(const xy_mpi_call_t *call);
+bool scan_is_fetched(const xy_mpi_call_t *call, const char *argument);
+void scan_walk_fetched(scan_walk_t *w, const scan_expr_t *call, const char *argument,
+                       scan_expr_t *e, scan_set_t live);
+/* Does the call set this argument to a value of a file? */
+bool scan_is_unknown_result(const xy_mpi_call_t *call, const char *argument);
+/* Note a call that makes a window; and keep the memory of all at any call of MPI. */
+void scan_window_note(scan_walk_t *w, scan_expr_t *call);
+void scan_window_meet(scan_walk_t *w, scan_set_t live);
+
 void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live);
 /* The same for what callers of the function see. */
 void scan_walk_keep_effect(scan_walk_t *w, bool *is_kept, scan_set_t live);
@@ -59,6 +79,7 @@ void scan_set_add(scan_walk_t *w, scan_set_t set, const scan_access_t *access, l
 void scan_set_remove(scan_set_t set, const scan_access_t *access);
 bool scan_set_join(const scan_walk_t *w, scan_set_t set, const uint64_t *other);
 
+bool scan_is_listed(const char *const *names, const char *name); /* up to NULL */
 /* The effects of the C library's functions on the slice. */
 bool scan_is_library(const char *name);
 /* sscanf() of numbers in what is no memory of the program: an argument of main(). */

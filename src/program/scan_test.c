@@ -407,8 +407,50 @@ static void test_refused(void **state)
     check_refused(PROGRAM("while (size < *(int[]){rank}) MPI_Barrier(MPI_COMM_WORLD);\n"),
                   "a value without a name");
     check_refused(
-        PROGRAM("MPI_Win w;\nMPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);\n"),
-        "MPI_Win_create cannot be simulated");
+        PROGRAM("MPI_Win w;\nMPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w);\n"),
+        "MPI_Win_create_dynamic cannot be simulated");
+}
+
+#define IN_WINDOW(reader)                                                                          \
+    PROGRAM("MPI_Win w;\nint *p, got = 0;\n"                                                       \
+            "MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w);\np[0] = rank * 3;\n"   \
+            "MPI_Win_fence(0, w);\nMPI_Put(&rank, 1, MPI_INT, 0, 1, 1, MPI_INT, w);\n"             \
+            "MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, w);\nMPI_Win_fence(0, w);\n"              \
+            "MPI_Bcast(&size, " reader ", MPI_BYTE, 0, MPI_COMM_WORLD);\nMPI_Win_free(&w);\n")
+
+/* The memory of windows is kept where something depends on it, here or on another rank. */
+static void test_windows(void **state)
+{
+    static const char *const readers[] = {IN_WINDOW("got"), IN_WINDOW("p[1]")};
+
+    (void)state;
+    check_lacks(IN_WINDOW("4"), "baseptr");
+    check_lacks(IN_WINDOW("4"), "origin_addr");
+    check_lacks(IN_WINDOW("4"), "rank * 3");
+    check_has(IN_WINDOW("got"), "<mpi call=\"MPI_Get\" origin_addr=\"&amp;got\"");
+    for (int i = 0; i < 2; i++) {
+        check_has(readers[i], "<do c=\"p[0] = rank * 3\"");
+        check_has(readers[i], "baseptr=\"&amp;p\"");
+        check_has(readers[i], "<mpi call=\"MPI_Put\" origin_addr=\"&amp;rank\"");
+    }
+}
+
+/* Values of files are not known; other data of files is left out. */
+static void test_files(void **state)
+{
+    static const char file[] =
+        PROGRAM("MPI_File f;\nint n = 3, data[9];\nMPI_Status st;\n"
+                "MPI_File_open(MPI_COMM_WORLD, \"a\", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);\n"
+                "MPI_File_read(f, &n, 1, MPI_INT, &st);\n"
+                "MPI_File_read_at(f, 4, data, 9, MPI_INT, &st);\n"
+                "MPI_Bcast(&size, n, MPI_BYTE, 0, MPI_COMM_WORLD);\nMPI_File_close(&f);\n");
+
+    (void)state;
+    check_has(file, "<unknown name=\"n\" reason=\"set by MPI_File_read()\"");
+    check_has(file, "<mpi call=\"MPI_File_read\"");
+    check_lacks(file, "\"data");
+    check_refused(PROGRAM("MPI_File f;\nMPI_File_read_all_end(f, 0, 0);\n"),
+                  "MPI_File_read_all_end cannot be simulated");
 }
 
 /* What a jump or a case inside of a loop skips is kept, and so is the loop that it leaves. */
@@ -462,7 +504,8 @@ int main(void)
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_all_is_read),
         cmocka_unit_test(test_layout),     cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_jumps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

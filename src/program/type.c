@@ -36,6 +36,7 @@ static const struct {
     {"MPI_Offset", TYPE_I64}, {"MPI_Comm", TYPE_I64},       {"MPI_Datatype", TYPE_I64},
     {"MPI_Group", TYPE_I64},  {"MPI_Op", TYPE_I64},         {"MPI_Request", TYPE_I64},
     {"MPI_Info", TYPE_I64},   {"MPI_Errhandler", TYPE_I64}, {"MPI_Message", TYPE_I64},
+    {"MPI_Win", TYPE_I64},    {"MPI_File", TYPE_I64},
 };
 
 const type_t *type_basic(type_kind_t kind)

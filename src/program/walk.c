@@ -405,6 +405,8 @@ static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
     w->groups = XY_VEC_INIT(xy_members_t);
     w->types = XY_VEC_INIT(walk_type_t);
     w->requests = XY_VEC_INIT(walk_request_t);
+    w->windows = XY_VEC_INIT(walk_win_t);
+    w->files = XY_VEC_INIT(walk_file_t);
     if (walk->oracle != NULL)
         w->recorded_next = walk_oracle_first(walk->oracle, rank);
     self.comm = walk_comm_new(walk, &rank, 1);
@@ -415,6 +417,7 @@ static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
                : XY_ENOMEM;
 }
 
+/* Frees all that a rank has made; its communicators go with the walk. */
 static void walker_cleanup(walker_t *w)
 {
     for (size_t i = 0; i < w->requests.count; i++)
@@ -424,6 +427,8 @@ static void walker_cleanup(walker_t *w)
     xy_vec_cleanup(&w->groups);
     xy_vec_cleanup(&w->types);
     xy_vec_cleanup(&w->requests);
+    xy_vec_cleanup(&w->windows);
+    xy_vec_cleanup(&w->files);
     xy_free(w->list);
     xy_free(w->of_list);
     xy_free(w->learned_at);

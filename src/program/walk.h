@@ -82,6 +82,7 @@ typedef struct walk_comm {
     walk_cart_t cart;     /* dims NULL: none */
     walk_graph_t *graphs; /* [size] of the arena: the neighbours of each; NULL: none */
     walk_meeting_t *meetings;
+    struct walk_window *window;       /* this is its own communicator; or NULL */
     walk_claim_t claims[WALK_CLAIMS]; /* by the number of the collective */
     struct walk_comm *next;           /* all there are */
 } walk_comm_t;
@@ -113,8 +114,9 @@ typedef struct walk_data {
     struct walk_data *next, **link; /* all there are */
 } walk_data_t;
 
-/* WALK_SEVERAL: a collective of neighbours, which is several messages. */
-typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE, WALK_SEVERAL } walk_kind_t;
+/* WALK_SEVERAL: a collective of neighbours, which is several messages. WALK_FILE: `number` bytes.
+ */
+typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE, WALK_SEVERAL, WALK_FILE } walk_kind_t;
 
 /* Where a message goes or comes from, as the program says. */
 typedef struct {
@@ -159,6 +161,35 @@ typedef struct {
     walk_kept_t *kept; /* or NULL */
 } walk_request_t;
 
+/* The memory of a member of a window. */
+typedef struct {
+    uint64_t address; /* 0: it is not kept */
+    int64_t size, unit;
+} walk_place_t;
+
+/* A process that waits for a lock of a window. */
+typedef struct walk_waiter {
+    struct walk_waiter *next;
+    int32_t rank, target; /* of the window */
+    bool is_exclusive;
+} walk_waiter_t;
+
+/* A member's window. */
+typedef struct {
+    struct walk_window *shared; /* of all members; NULL: freed */
+    walk_member_t member;       /* of the window's own communicator */
+    double over;                /* when all operations so far are complete */
+    bool is_allocated;          /* its memory goes with it */
+    xy_members_t started, posted;
+    int32_t *completions; /* requests: the end of the epoch of each origin in `posted` */
+} walk_win_t;
+
+/* A member's file: its place in the file's own communicator. */
+typedef struct {
+    walk_member_t member; /* without a communicator: closed */
+    int64_t amode;
+} walk_file_t;
+
 /* One process. */
 struct walker {
     process_t process; /* first */
@@ -166,12 +197,16 @@ struct walker {
     int32_t rank;
     double ahead; /* seconds that it has computed and that the job has not been told of */
     double ahead_most;
-    uint32_t ahead_place;                    /* the line with the most of it */
-    xy_vec_t comms, groups, types, requests; /* lists of groups live as long as the walk */
-    int32_t free_request;                    /* where to look for one */
-    int32_t current[2];                      /* requests of the call that waits, and */
-    walk_comm_t *made;                       /* ... what it has made */
-    xy_vreq_t **list;                        /* the requests that it waits for */
+    uint32_t ahead_place; /* the line with the most of it */
+    xy_vec_t comms, groups, types, requests, windows,
+        files;              /* lists of groups live as long as the walk */
+    int32_t free_request;   /* where to look for one */
+    int32_t current[2];     /* requests of the call that waits, and */
+    walk_comm_t *made;      /* ... what it has made */
+    walk_place_t offer;     /* of the window that it makes */
+    walk_waiter_t waiter;   /* for a lock, and */
+    walk_waiter_t *granted; /* ... those that hear of theirs from this one */
+    xy_vreq_t **list;       /* the requests that it waits for */
     size_t list_capacity, list_count;
     int32_t *of_list; /* their requests */
     bool is_waiting;  /* the job has been asked, and the process continues */
@@ -235,6 +270,8 @@ enum {
     WALK_TYPE_FIRST = 0x10000,
     WALK_GROUP_FIRST = 0x1000000,
     WALK_REQUEST_FIRST = 0x2000000,
+    WALK_FILE_FIRST = 0x3e000000,
+    WALK_WINDOW_FIRST = 0x3f000000,
     WALK_MESSAGE_FIRST = 0x40000000, /* of MPI_Mprobe: requests that have not begun */
 };
 
@@ -250,7 +287,8 @@ typedef struct {
 /* The tables of the files below, each ended by {0}. */
 extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter[],
     walk_calls_cart[], walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
-    walk_calls_persistent[], walk_calls_neighbor[], walk_calls_pack[];
+    walk_calls_persistent[], walk_calls_neighbor[], walk_calls_pack[], walk_calls_window[],
+    walk_calls_epoch[], walk_calls_file[];
 /* The handler of "MPI_Send", or NULL. */
 const walk_call_t *walk_call_find(const char *name);
 int32_t walk_extra(const code_site_t *site);
@@ -307,6 +345,11 @@ static inline xy_members_t walk_group(const walk_comm_t *comm, int32_t rank, boo
     return (xy_members_t){comm->procs != NULL ? comm->procs + first : NULL,
                           is_remote ? walk_peers(comm, rank) : walk_own(comm, rank)};
 }
+
+/* Its members, of the walk; false (reported): no group. And the handle of a group to the program; a
+ * size of -1: memory ran out. */
+bool walk_group_find(walker_t *w, int64_t handle, xy_members_t *group_p);
+bool walk_group_give(walker_t *w, int64_t address, const int *list, int size);
 
 /* false (reported): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
@@ -449,6 +492,8 @@ bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
 const walk_request_t *walk_wait_begun(walker_t *w, int32_t index);
 /* One of several messages is complete where all are, which then are no requests any more. */
 void walk_settle(walker_t *w, walk_request_t *r);
+/* A look at some, which may be pending; true: it was made. The same again after false. */
+bool walk_test(walker_t *w, const int32_t *requests, int32_t count, bool any);
 /* For a collective with its arguments, or with NULL for a message; false: memory ran out
  * (reported). */
 bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args);
@@ -466,6 +511,9 @@ bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* The member comes to its next collective and starts it; false: it failed. */
 bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p);
+/* All members come, as when a communicator is made, in the phases `first` and the next; true: they
+ * have come, and the phase is behind these. */
+bool walk_agree(walker_t *w, walk_member_t *m, int32_t first);
 /* MPI_Start of a persistent one. */
 bool walk_coll_again(walker_t *w, walk_request_t *r);
 /* A collective in which the members agree: `give` copies what this one brings. */

@@ -26,22 +26,9 @@ static bool initialized(walker_t *w, const code_site_t *site, int64_t *args)
 /* All wait for each other, as when a communicator is made. */
 static bool finalize(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    xy_vjob_coll_t agree = {
-        .collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8, .is_agreement = true};
-    walk_member_t *world = walk_comm(w, (int64_t)(intptr_t)MPI_COMM_WORLD);
-
     (void)site, (void)args;
-    agree.is_commutative = true;
-    if (w->process.phase == 0) {
-        if (!walk_coll_start(w, world, &agree, &w->current[0]))
-            return false;
-        w->process.phase = 1;
-    }
-    if (!walk_wait(w, w->current, 1, false))
-        return false;
-    walk_request_free(w, walk_request_at(w, w->current[0]));
-    w->is_finalized = true;
-    return true;
+    w->is_finalized = walk_agree(w, walk_comm(w, (int64_t)(intptr_t)MPI_COMM_WORLD), 0);
+    return w->is_finalized;
 }
 
 static bool abort_all(walker_t *w, const code_site_t *site, int64_t *args)
@@ -61,6 +48,8 @@ static bool get_count(walker_t *w, const code_site_t *site, int64_t *args)
     if (status == NULL || !walk_type(w, args[1], &type))
         return false;
     memcpy(&bytes, status + 16, sizeof(bytes));
+    if (bytes == (uint64_t)PROCESS_BLANK_64)
+        return process_fail_blank(&w->process);
     size = walk_extra(site) ? walk_type_element(&type) : type.map.size;
     return walk_set_int(w, args[2],
                         size == 0           ? 0
@@ -102,9 +91,10 @@ static const walk_call_t calls_basic[] = {{"Init", init, 0},
                                           {0}};
 
 static const walk_call_t *const tables[] = {
-    walk_calls_p2p,  walk_calls_wait,     walk_calls_coll,  walk_calls_persistent,
-    walk_calls_comm, walk_calls_group,    walk_calls_inter, walk_calls_cart,
-    walk_calls_type, walk_calls_neighbor, walk_calls_pack,  calls_basic};
+    walk_calls_p2p,   walk_calls_wait,     walk_calls_coll,  walk_calls_persistent,
+    walk_calls_comm,  walk_calls_group,    walk_calls_inter, walk_calls_cart,
+    walk_calls_type,  walk_calls_neighbor, walk_calls_pack,  walk_calls_window,
+    walk_calls_epoch, walk_calls_file,     calls_basic};
 
 const walk_call_t *walk_call_find(const char *name)
 {

@@ -143,6 +143,28 @@ bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, 
            start(w, m, walk_vcomm(w, m->comm), call, WALK_NO_ROOT, walk_request_at(w, *request_p));
 }
 
+bool walk_agree(walker_t *w, walk_member_t *m, int32_t first)
+{
+    static const xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE,
+                                         .count = 1,
+                                         .element = 8,
+                                         .is_agreement = true,
+                                         .is_commutative = true};
+
+    if (w->process.phase == first) {
+        if (!walk_coll_start(w, m, &agree, &w->current[0]))
+            return false;
+        w->process.phase++;
+    }
+    if (w->process.phase == first + 1) {
+        if (!walk_wait(w, w->current, 1, false))
+            return false;
+        walk_request_free(w, walk_request_at(w, w->current[0]));
+        w->process.phase++;
+    }
+    return true;
+}
+
 /* The member comes and has no part: there is no data, or the root is another one of its group. */
 static void pass(walk_member_t *m, walk_request_t *r)
 {

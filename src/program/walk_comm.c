@@ -197,6 +197,9 @@ static bool agree_on(walker_t *w, int64_t handle, const xy_split_entry_t *entry,
     if (!walk_wait(w, w->current, 1, false))
         return false;
     meeting = walk_meeting_find(m->comm, m->number - 1);
+    if (meeting == NULL || meeting->made == NULL)
+        return process_fail(&w->process, "other members of the communicator make another call: "
+                                         "all must make the same calls in the same order");
     *made_p = meeting->made[m->rank];
     walk_meeting_leave(m->comm, meeting);
     walk_request_free(w, walk_request_at(w, w->current[0]));

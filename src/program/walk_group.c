@@ -5,8 +5,7 @@
 
 #include "program/walk.h"
 
-/* Looks up a group by its handle; the members stay owned by the walker. */
-static bool group_of(walker_t *w, int64_t handle, xy_members_t *group_p)
+bool walk_group_find(walker_t *w, int64_t handle, xy_members_t *group_p)
 {
     static const int none;
 
@@ -21,8 +20,7 @@ static bool group_of(walker_t *w, int64_t handle, xy_members_t *group_p)
     return true;
 }
 
-/* Give the program the handle of a group; a size of -1: memory ran out. */
-static bool give_group(walker_t *w, int64_t address, const int *list, int size)
+bool walk_group_give(walker_t *w, int64_t address, const int *list, int size)
 {
     xy_members_t group = {list, size};
     int64_t handle = (int64_t)(intptr_t)MPI_GROUP_EMPTY;
@@ -47,7 +45,7 @@ static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
     int32_t rank;
 
     (void)site;
-    if (walk_intracomm(w, args[0]) == NULL || !group_of(w, args[1], &group))
+    if (walk_intracomm(w, args[0]) == NULL || !walk_group_find(w, args[1], &group))
         return false;
     rank = xy_member_rank(group, w->rank);
     return walk_split(w, args[0], rank == MPI_UNDEFINED ? MPI_UNDEFINED : xy_member_at(group, 0),
@@ -64,14 +62,14 @@ static bool comm_group(walker_t *w, const code_site_t *site, int64_t *args)
     if (m == NULL)
         return false;
     group = walk_group(m->comm, m->rank, walk_extra(site) != 0);
-    return give_group(w, args[1], group.list, group.size);
+    return walk_group_give(w, args[1], group.list, group.size);
 }
 
 static bool group_look(walker_t *w, const code_site_t *site, int64_t *args)
 {
     xy_members_t group = {0};
 
-    return group_of(w, args[0], &group) &&
+    return walk_group_find(w, args[0], &group) &&
            walk_set_int(w, args[1], walk_extra(site) ? group.size : xy_member_rank(group, w->rank));
 }
 
@@ -109,7 +107,7 @@ static bool give_selected(walker_t *w, const int64_t *args, xy_members_t group, 
                             ranks[bad] < 0 || ranks[bad] >= group.size ? "not in the group"
                                                                        : "named twice",
                             group.size);
-    return give_group(w, args[3], list, size);
+    return walk_group_give(w, args[3], list, size);
 }
 
 /* MPI_Group_incl, _excl, _range_incl and _range_excl. */
@@ -119,7 +117,7 @@ static bool group_select(walker_t *w, const code_site_t *site, int64_t *args)
     int n, *given, *ranks, count;
     xy_members_t group = {0};
 
-    if (!group_of(w, args[0], &group))
+    if (!walk_group_find(w, args[0], &group))
         return false;
     if (args[1] < 0 || args[1] > INT32_MAX / 3)
         return process_fail(&w->process, "the number of ranks is %lld", (long long)args[1]);
@@ -143,12 +141,12 @@ static bool group_combine(walker_t *w, const code_site_t *site, int64_t *args)
     xy_members_t a = {0}, b = {0};
     int *list, size = -1;
 
-    if (!group_of(w, args[0], &a) || !group_of(w, args[1], &b))
+    if (!walk_group_find(w, args[0], &a) || !walk_group_find(w, args[1], &b))
         return false;
     list = list_new(w, (int64_t)a.size + b.size);
     if (list != NULL)
         size = xy_members_combine((xy_members_op_t)walk_extra(site), a, b, w->walk->procs, list);
-    return give_group(w, args[2], list, size);
+    return walk_group_give(w, args[2], list, size);
 }
 
 static bool group_compare(walker_t *w, const code_site_t *site, int64_t *args)
@@ -157,7 +155,7 @@ static bool group_compare(walker_t *w, const code_site_t *site, int64_t *args)
     int answer;
 
     (void)site;
-    if (!group_of(w, args[0], &a) || !group_of(w, args[1], &b))
+    if (!walk_group_find(w, args[0], &a) || !walk_group_find(w, args[1], &b))
         return false;
     answer = xy_members_compare(a, b, w->walk->procs);
     return answer < 0 ? process_fail_memory(&w->process) : walk_set_int(w, args[2], answer);
@@ -172,7 +170,7 @@ static bool group_translate(walker_t *w, const code_site_t *site, int64_t *args)
     bool is_ok;
 
     (void)site;
-    if (!group_of(w, args[0], &from) || !group_of(w, args[3], &to))
+    if (!walk_group_find(w, args[0], &from) || !walk_group_find(w, args[3], &to))
         return false;
     ranks = xy_malloc((size_t)(n + 1) * sizeof(*ranks));
     if (ranks == NULL)
@@ -311,7 +309,7 @@ static bool comm_create_group(walker_t *w, const code_site_t *site, int64_t *arg
     circle_t c = {.tag = (int32_t)args[2]};
 
     (void)site;
-    if (m == NULL || !group_of(w, args[1], &c.group))
+    if (m == NULL || !walk_group_find(w, args[1], &c.group))
         return false;
     for (int32_t r = 0; w->process.phase == 0 && r < c.group.size; r++)
         if (walk_comm_rank(m->comm, xy_member_at(c.group, r)) < 0)

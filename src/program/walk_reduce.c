@@ -49,6 +49,10 @@
         return true;                                                                               \
     }
 
+REDUCE(i8, int8_t)
+REDUCE(u8, uint8_t)
+REDUCE(i16, int16_t)
+REDUCE(u16, uint16_t)
 REDUCE(i32, int32_t)
 REDUCE(u32, uint32_t)
 REDUCE(i64, int64_t)
@@ -60,6 +64,16 @@ static const struct {
     int64_t type;
     bool (*run)(int64_t op, uint64_t count, void *accumulated, const void *next);
 } reductions[] = {
+    {HANDLE(MPI_SIGNED_CHAR), reduce_i8},
+    {HANDLE(MPI_INT8_T), reduce_i8},
+    {HANDLE(MPI_UNSIGNED_CHAR), reduce_u8},
+    {HANDLE(MPI_UINT8_T), reduce_u8},
+    {HANDLE(MPI_BYTE), reduce_u8},
+    {HANDLE(MPI_C_BOOL), reduce_u8},
+    {HANDLE(MPI_SHORT), reduce_i16},
+    {HANDLE(MPI_INT16_T), reduce_i16},
+    {HANDLE(MPI_UNSIGNED_SHORT), reduce_u16},
+    {HANDLE(MPI_UINT16_T), reduce_u16},
     {HANDLE(MPI_INT), reduce_i32},
     {HANDLE(MPI_INT32_T), reduce_i32},
     {HANDLE(MPI_INTEGER), reduce_i32},

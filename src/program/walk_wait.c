@@ -153,8 +153,7 @@ const walk_request_t *walk_wait_begun(walker_t *w, int32_t index)
     return r;
 }
 
-/* A look at them. */
-static bool test(walker_t *w, const int32_t *requests, int32_t count, bool any)
+bool walk_test(walker_t *w, const int32_t *requests, int32_t count, bool any)
 {
     if (!w->is_waiting) {
         int64_t n = gather(w, requests, count);
@@ -251,7 +250,9 @@ static bool deliver(walker_t *w, const several_t *s, int32_t i, int64_t status)
     r = walk_request_at(w, s->index[i]);
     source = r->status.source;
     if (r->kind != WALK_RECEIVE)
-        r->status = (walk_status_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+        r->status = (walk_status_t){.source = MPI_ANY_SOURCE,
+                                    .tag = MPI_ANY_TAG,
+                                    .bytes = r->kind == WALK_FILE ? r->number : 0};
     else if (source >= 0)
         r->status.source = walk_comm_rank(r->comm, source) - r->first;
     if (!walk_set_status(w, status, r->status.source, r->status.tag, r->status.bytes))
@@ -343,7 +344,7 @@ static bool run_test(walker_t *w, const several_t *s, const int64_t *args)
 {
     bool is_done;
 
-    if ((w->is_waiting || !are_all_done(w, s)) && !test(w, s->index, s->count, false))
+    if ((w->is_waiting || !are_all_done(w, s)) && !walk_test(w, s->index, s->count, false))
         return false;
     is_done = are_all_done(w, s);
     return walk_set_int(w, args[1], is_done) && (!is_done || deliver(w, s, 0, args[2]));
@@ -353,7 +354,7 @@ static bool run_testall(walker_t *w, const several_t *s, const int64_t *args)
 {
     bool is_done;
 
-    if ((w->is_waiting || !are_all_done(w, s)) && !test(w, s->index, s->count, false))
+    if ((w->is_waiting || !are_all_done(w, s)) && !walk_test(w, s->index, s->count, false))
         return false;
     is_done = are_all_done(w, s);
     return walk_set_int(w, args[2], is_done) && (!is_done || deliver_all(w, s, args[3]));
@@ -365,7 +366,7 @@ static bool run_testany(walker_t *w, const several_t *s, const int64_t *args)
     int32_t ready = w->is_waiting ? -1 : find_ready(w, s);
 
     if (ready == -1) {
-        if (!test(w, s->index, s->count, true))
+        if (!walk_test(w, s->index, s->count, true))
             return false;
         ready = find_ready(w, s);
     }
@@ -383,7 +384,7 @@ static bool run_testsome(walker_t *w, const several_t *s, const int64_t *args)
 
     if (ready == MPI_UNDEFINED)
         return walk_set_int(w, args[2], MPI_UNDEFINED);
-    if (ready == -1 && !test(w, s->index, s->count, true))
+    if (ready == -1 && !walk_test(w, s->index, s->count, true))
         return false;
     return deliver_some(w, s, args);
 }

@@ -332,11 +332,13 @@ typedef struct {
     uint64_t bytes;        /* that go there */
     bool is_answered;      /* and then */
     uint64_t answer_bytes; /* ... that come back */
+    bool is_hidden;        /* it is counted as no message of the program */
 } xy_vjob_remote_t;
 
 /* The process writes to memory of another one, or asks for some of it: each way takes as long as a
  * message of that size alone, without contention; the caller's core is busy for the sending of the
- * first. *end_p: when the last byte has arrived. False: memory ran out, which ends the run. */
+ * first. *end_p: when the last byte has arrived. It is counted as one message of the bytes of both
+ * ways, as by the monitor. False: memory ran out, which ends the run. */
 bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p);
 /* A request that is complete at that time of the process. NULL: memory ran out, as above. */
 xy_vreq_t *xy_vjob_until(xy_vjob_t *job, int32_t proc, double time);

@@ -35,7 +35,6 @@ static bool travel(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, dou
     }
     job_way_cost(job, m);
     *end_p = start + alone(job, m);
-    job_count_message(job, from, to, bytes, false);
     job_record_message(job, m, *end_p);
     return true;
 }
@@ -66,6 +65,8 @@ bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote
     if (remote->is_answered &&
         !travel(job, remote->peer, proc, remote->answer_bytes, end, &m, &end))
         return false;
+    if (!remote->is_hidden)
+        job_count_message(job, proc, remote->peer, remote->bytes + remote->answer_bytes, false);
     job_proc_busy(job, p, busy);
     *end_p = end;
     return true;

@@ -47,7 +47,7 @@ LOOPS = {"figure_24": {"figure_24.c:7": 1, "figure_24.c:12": 2}}  # once on 0, o
 MACHINES = ["node:1 core:32", "node:4(latency=1us bandwidth=12.5GB/s) core:8"]
 # Of these all runs look at all: they have answers of their own, or break when a promise of the scanner does.
 ALWAYS = {*KERNEL_CALLS, *LOOPS, "early_return", "intercomm", "persistent_collectives",
-          "sorted_bytes"}
+          "sorted_bytes", "window_groups"}
 # All ranks of a run in virtual time share memory; a prediction splits by the machine's nodes.
 ONE_NODE = {"shared_split"}
 # A run may reorder the ranks of a grid by the nodes; a prediction leaves them where they are.

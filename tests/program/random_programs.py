@@ -5,7 +5,7 @@
     tests/program/random_programs.py BUILD [--count N] [--from K] [--show K]
 
 Program K of a seed (XYLEM_SEED) sets its variables in ways that programs have (text, memory, pointers, structs, static
-state, goto, switch, messages, collectives at two places) and sends messages whose lengths are those variables. Each is
+state, goto, switch, messages, windows, collectives at two places) and sends messages whose lengths are those variables. Each is
 predicted and run in virtual time: the matrices of messages and bytes must be the same. One that is asked about, or
 refused, is no difference; they are counted. By default 6 programs; 5000 with XYLEM_SOAK.
 """
@@ -270,6 +270,83 @@ class Generator:
         self.add(self.pick(f"MPI_N{call});", f"MPI_Request {x}r;\nMPI_In{call}, &{x}r);\nMPI_Wait(&{x}r, MPI_STATUS_IGNORE);"))
         self.add(f"{to} = ({x}in[{self.number(n - 1)}] + {x}in[0]) % 1000;\nMPI_Comm_free(&{c});")
 
+    # ---- Windows ----
+
+    def window(self, x, value):
+        """The lines that make a window of six known numbers `{x}m` on each rank; the displacement of one in it."""
+        unit = self.pick(1, 2, 4)
+        made = f"MPI_Win {x}w;\n", f"24, {unit}, MPI_INFO_NULL, MPI_COMM_WORLD, "
+        fill = f"for (int i = 0; i < 6; i++)\n{x}m[i] = ({value} + {self.number(9)} * i) % 1000;"
+        create = f"MPI_Win_create({x}m, {made[1]}&{x}w);"
+        self.add(made[0] + self.pick(
+            f"int {x}m[6];\n{fill}\n{create}",
+            f"int {x}m[6] = {{{value} % 1000, 1, 2, {self.number()}}};\n{create}",
+            f"static int {x}m[6];\n{create}\n{fill}",
+            f"int *{x}m;\nMPI_Win_allocate({made[1]}&{x}m, &{x}w);\n{fill}",
+            f"void *{x}v;\nMPI_Win_allocate({made[1]}&{x}v, &{x}w);\nint *{x}m = {x}v, {x}c[6] = {{{value} % 1000, rank}};\n"
+            f"memcpy({x}v, {x}c, sizeof({x}c));",
+            f"int *{x}m;\nMPI_Alloc_mem(24, MPI_INFO_NULL, &{x}m);\n{create}\n{fill}",
+            f"struct part {x}p = {{.a = 1}};\nint *{x}m = {x}p.list;\n{x}m[1] = {value} % 1000;\n{create}",
+            f"struct {{ MPI_Win w; int *m; }} {x}s;\n{x}s.m = calloc(6, sizeof(int));\nset_by_pointer(&{x}s.m[1], {value});\n"
+            f"MPI_Win_create({x}s.m, {made[1]}&{x}s.w);\n{x}w = {x}s.w;\nint *{x}m = {x}s.m;"))
+        return 4 // unit
+
+    def operation(self, x, unit, has_request):
+        """An operation on the right neighbour, one that may stand with others in one epoch."""
+        to, r = f"MPI_INT, (rank + 1) % size, {unit} * ", "R" if has_request else ""
+        one, end = "1, MPI_INT", f", {x}w{f', &{x}r' if has_request else ''})"
+        end += f";\nMPI_Wait(&{x}r, MPI_STATUS_IGNORE);" if has_request else ";"
+        op = self.pick("MPI_SUM", "MPI_MAX", "MPI_REPLACE", "MPI_BXOR")
+        self.add(self.pick(
+            f"MPI_{r or ''}{'put' if r else 'Put'}(&{x}, 1, {to}2, {one}{end}",
+            f"MPI_{r or ''}{'get' if r else 'Get'}(&{x}got, 1, {to}1, {one}{end}",
+            f"MPI_{r or ''}{'accumulate' if r else 'Accumulate'}(&{x}, 1, {to}3, {one}, {op}{end}",
+            f"MPI_{r or ''}{'get' if r else 'Get'}_accumulate(&{x}, 1, MPI_INT, &{x}got, 1, {to}4, {one}, {op}{end}",
+            f"MPI_Fetch_and_op(&{x}, &{x}got, {to}5, {op}, {x}w);",
+            f"MPI_Compare_and_swap(&{x}, &{x}none, &{x}got, {to}5, {x}w);"))
+
+    def epoch(self, x, unit):
+        kind = self.pick("fence", "lock", "all", "groups")
+        before, after = {
+            "fence": (f"MPI_Win_fence(0, {x}w);", f"MPI_Win_fence(0, {x}w);"),
+            "lock": (f"MPI_Barrier(MPI_COMM_WORLD);\nMPI_Win_lock({self.pick('MPI_LOCK_SHARED', 'MPI_LOCK_EXCLUSIVE')}, (rank + 1) % size, 0, "
+                     f"{x}w);", f"MPI_Win_unlock((rank + 1) % size, {x}w);\nMPI_Barrier(MPI_COMM_WORLD);"),
+            "all": (f"MPI_Barrier(MPI_COMM_WORLD);\nMPI_Win_lock_all(0, {x}w);",
+                    f"{self.pick('', f'MPI_Win_flush_all({x}w);', f'MPI_Win_flush((rank + 1) % size, {x}w);')}\nMPI_Win_unlock_all({x}w);\n"
+                    "MPI_Barrier(MPI_COMM_WORLD);"),
+            "groups": (f"MPI_Win_post({x}left, 0, {x}w);\nMPI_Win_start({x}right, 0, {x}w);",
+                       f"MPI_Win_complete({x}w);\nMPI_Win_wait({x}w);")}[kind]
+        if kind == "groups":
+            self.add(f"MPI_Group {x}all, {x}left, {x}right;\nint {x}l = (rank + size - 1) % size, {x}t = (rank + 1) % size;\n"
+                     f"MPI_Comm_group(MPI_COMM_WORLD, &{x}all);\nMPI_Group_incl({x}all, 1, &{x}l, &{x}left);\n"
+                     f"MPI_Group_incl({x}all, 1, &{x}t, &{x}right);")
+        times = self.number(2)
+        if times > 0:
+            self.add(f"for (int i = 0; i < {times}; i++) {{")
+        self.add(before)
+        self.operation(x, unit, kind in ("lock", "all") and self.number(1) == 0)
+        self.add(after)
+        if times > 0:
+            self.add(f"{x} = ({x}m[{self.number(5)}] + i) % 1000;\n}}")
+
+    def set_window(self, to, value):
+        """From the memory of a window, or fetched from that of the neighbour."""
+        x = self.name("x")
+        unit = self.window(x, value)
+        self.add(f"int {x} = {self.value(False)} % 1000, {x}got = {self.number()}, {x}none = {self.pick(0, 1, 2)};\nMPI_Request {x}r;\n(void){x}none, (void){x}r;")
+        for _ in range(1 + self.number(1)):
+            self.add("{")
+            self.epoch(x, unit)
+            self.add("}")
+        self.add(f"{to} = ({x}got + {x}m[{self.number(5)}]{self.pick('', f' * 3 + {x}m[2]')}) % 1000;\nMPI_Win_free(&{x}w);")
+
+    def put(self):
+        """Bytes in windows that nothing depends on."""
+        x, v = self.name("x"), self.value(False)
+        self.add(f"MPI_Win {x};\nMPI_Win_create(room, sizeof(room), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &{x});\nMPI_Win_fence(0, {x});\n"
+                 f"MPI_{self.pick('Put', 'Get')}(data, LENGTH({v}), MPI_CHAR, (rank + {self.number(3)}) % size, LENGTH({v}), LENGTH({v}), MPI_CHAR, {x});\n"
+                 f"MPI_Win_fence(0, {x});\nMPI_Win_free(&{x});")
+
     # ---- Communication ----
 
     def send(self):
@@ -304,7 +381,7 @@ class Generator:
         elif is_uniform:
             self.pick(self.set_bcast, self.set_reduced, self.set_packed)(to, self.value(False))
         else:
-            self.pick(self.set_received, self.set_received, self.set_probed, self.set_neighbor)(to, self.value(False))
+            self.pick(self.set_received, self.set_received, self.set_probed, self.set_neighbor, self.set_window)(to, self.value(False))
 
     def program(self):
         for i, name in enumerate(self.uniform + self.local):
@@ -318,7 +395,7 @@ class Generator:
             if self.number(1):
                 self.send()
             elif self.number(5) == 0:
-                self.send_to_neighbors()
+                self.pick(self.send_to_neighbors, self.put)()
         self.add("ring(LENGTH(u0 + u1 + u2));\nring(LENGTH(v0 + v1 + v2));")
         body = "\n".join(self.lines)
         return (f"{HEAD}int main(int argc, char **argv)\n{{\n    MPI_Init(&argc, &argv);\n    MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"

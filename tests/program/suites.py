@@ -32,6 +32,9 @@ KERNELS = {
     "Random/random": (["16", "4"], []), "DGEMM/dgemm": (["2", "64", "16"], []),
     "PIC-static/pic": (["10", "100", "1000", "1", "1", "SINUSOIDAL"], []),
     "AMR/amr": (["10", "100", "10", "2", "3", "2", "2", "NO_TALK"], []),
+    "MPIRMA/Synch_p2p/p2p": (["10", "100", "100"], ["unknown_298_1=0"]), "MPIRMA/Stencil/stencil": (["10", "100"], ["local_norm=0"]),
+    "MPIRMA/Transpose/transpose": (["10", "96", "32", "0"], ["abserr=0", "flag=0", "attr_ptr=0"]),
+    "MPISHM/Synch_p2p/p2p": (["10", "100", "100"], ["unknown_310_1=0"]), "MPISHM/Stencil/stencil": (["4", "10", "100"], ["local_norm=0"]),
 }
 KERNEL_FLAGS = ["-DRESTRICT_KEYWORD=0", "-DVERBOSE=0", "-DLONG_IS_64BITS=1", "-DDOUBLE=1", "-DSTAR=1", "-DRADIUS=2"]
 
@@ -47,7 +50,7 @@ def mpitutorial(folder):
 def parres(folder):
     common, more = folder / "common", {"AMR/amr": ["MPI1/AMR/timestep.c"], "PIC-static/pic": ["common/random_draw.c"]}
     for name, (arguments, assumed) in KERNELS.items():
-        sources = [folder / "MPI1" / f"{name}.c", common / "MPI_bail_out.c", common / "wtime.c"]
+        sources = [folder / ("" if name.startswith("MPI") else "MPI1") / f"{name}.c", common / "MPI_bail_out.c", common / "wtime.c"]
         sources += [folder / s for s in more.get(name, [])]
         yield name, sources, 4, arguments, [f"-I{folder}/include", f"-I{common}", *KERNEL_FLAGS], assumed
 

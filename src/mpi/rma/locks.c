@@ -240,7 +240,7 @@ static void acquire(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclus
  * it back is a message that the rank does not wait for. MPI_Win_lock_all asks for nothing. */
 static void charge_lock(mpi_rank_t *self, const mpi_win_t *win, int target, bool is_answered)
 {
-    mpi_virtual_access_t access = {.is_answered = is_answered};
+    mpi_virtual_access_t access = {.is_answered = is_answered, .is_hidden = true};
     double end;
 
     if (__builtin_expect(mpi_job->clock == NULL, 1))

@@ -123,6 +123,7 @@ typedef struct {
     uint64_t there;   /* bytes to the target */
     bool is_answered; /* the origin needs what comes back: */
     uint64_t back;    /* ... so many bytes */
+    bool is_hidden;   /* no message of the program */
 } mpi_virtual_access_t;
 
 /* Charge an operation; when it will be over. */

@@ -20,7 +20,8 @@ double mpi_virtual_access(mpi_rank_t *self, const mpi_virtual_access_t *access)
     xy_vjob_remote_t remote = {.peer = access->target,
                                .bytes = access->there,
                                .is_answered = access->is_answered,
-                               .answer_bytes = access->back};
+                               .answer_bytes = access->back,
+                               .is_hidden = access->is_hidden};
     double end;
 
     virtual_enter(self);
