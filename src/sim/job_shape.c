@@ -266,6 +266,7 @@ static void destroy(job_shape_t *shape)
     xy_free(shape->forecast);
     xy_free(shape->counts);
     xy_free(shape->ops);
+    xy_free(shape->loads);
     xy_free(shape->steps);
     xy_free(shape->edges);
     xy_free(shape->rank_left);

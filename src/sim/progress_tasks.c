@@ -111,7 +111,7 @@ void sim_task_push(xy_sim_t *sim, sim_op_t *op)
 {
     sim_host_t *host = &sim->hosts[host_of_op(op)];
     int32_t unit;
-    int32_t numa = host->first_numa + (op->domain >= 0 ? op->domain % sim->numa_max : 0);
+    int32_t numa = host->first_numa + (op->domain >= 0 ? op->domain % sim->memory->columns : 0);
 
     if (sim_is_direct(op->call) && sim->comm_count > 0 && op->call->arrivals != SIM_GATHERED) {
         hold(sim, op);
