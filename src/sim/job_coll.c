@@ -500,13 +500,14 @@ static xy_vcoll_t *find_coll(xy_vjob_t *job, xy_vcomm_t *comm, int32_t rank)
     return coll != NULL ? coll : coll_new(job, comm, number);
 }
 
-/* Take the sizes that the process gives: of alltoallv its row, of the others all of them. */
+/* Take the sizes that the process gives, 0 where none does: of alltoallv its row, of the others
+ * all of them. */
 static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy_vjob_coll_t *call)
 {
     size_t n = (size_t)coll->comm->count, all = n;
     size_t first = job_shape_needs_all(call->collective) ? (size_t)rank * n : 0;
 
-    if (call->counts == NULL)
+    if (!job_shape_has_counts(call->collective))
         return true;
     if (job_shape_needs_all(call->collective))
         all = n * n;
@@ -520,7 +521,10 @@ static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy
         coll->counts = counts;
         coll->count_room = all;
     }
-    memcpy(coll->counts + first, call->counts, n * sizeof(*call->counts));
+    if (coll->entered == 1)
+        memset(coll->counts, 0, all * sizeof(*coll->counts));
+    if (call->counts != NULL)
+        memcpy(coll->counts + first, call->counts, n * sizeof(*call->counts));
     return true;
 }
 

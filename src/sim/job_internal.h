@@ -751,6 +751,8 @@ struct job_shape {
     job_shape_t *next; /* of the same hash */
 };
 
+/* Does it have sizes of blocks? */
+bool job_shape_has_counts(xy_collective_t collective);
 /* Does only the root know the sizes; does each process know its own only? */
 bool job_shape_needs_root(xy_collective_t collective);
 bool job_shape_needs_all(xy_collective_t collective);

@@ -33,6 +33,11 @@ static bool is_rooted(xy_collective_t c)
                         1u << XY_COLL_SCATTERV | 1u << XY_COLL_REDUCE | 1u << XY_COLL_BCAST);
 }
 
+bool job_shape_has_counts(xy_collective_t c)
+{
+    return has_counts(c) || has_matrix(c);
+}
+
 bool job_shape_needs_root(xy_collective_t c)
 {
     return c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV;
