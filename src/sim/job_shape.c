@@ -234,7 +234,8 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .is_commutative = shape->call.is_commutative,
                            .is_nonblocking = shape->call.is_nonblocking,
                            .is_user_op = shape->call.is_user_op,
-                           .is_offloaded = job->config.progress == XY_SIM_TASKS &&
+                           .is_offloaded = shape->call.is_nonblocking && !shape->call.is_user_op &&
+                                           job->config.progress == XY_SIM_TASKS &&
                                            job->host[job->procs[comm->procs[0]].host].has_comm,
                            .groups = job->has_link ? NULL : comm->groups};
     arrays_t arrays = {0};
