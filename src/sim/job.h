@@ -141,6 +141,8 @@ typedef struct {
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
 /* The costs of a node (node.h) where a message and a copy cost this. */
 void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node);
+/* ... and of a job whose processes are those of such a node. */
+void xy_vjob_costs_from_node(xy_vjob_costs_t *costs, const xy_sim_costs_t *node);
 
 /* The action on the data of a step of a collective. A step whose data comes from another process is
  * captured when it is sent and delivered when it is received: the sender may continue in between.

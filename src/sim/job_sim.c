@@ -75,6 +75,20 @@ void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node)
     node->task = costs->task;
 }
 
+void xy_vjob_costs_from_node(xy_vjob_costs_t *costs, const xy_sim_costs_t *node)
+{
+    double copy = node->copy > 0 ? 1 / node->copy : 0;
+    double sum = node->reduce > 0 ? 1 / node->reduce : 0;
+
+    xy_vjob_costs_default(costs);
+    costs->send = costs->receive = costs->latency = node->alpha / 3;
+    costs->copy = node->copy;
+    costs->reduce = sum > copy ? 1 / (sum - copy) : 0;
+    costs->numa = node->numa;
+    costs->link = node->link;
+    costs->task = node->task;
+}
+
 /* The costs of a node by what a message and a copy take in this job. */
 static void find_costs(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_sim_costs_t *costs)
 {

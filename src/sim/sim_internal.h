@@ -203,6 +203,9 @@ bool sim_graph_is_direct(const xy_graph_t *graph);
 /* The ranks of the graph that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const sim_op_t *op, int which, int32_t *rank_p);
 
+/* sim_run.c: seconds of one core that the graph takes in all, and the weight of its copies. */
+xy_status_t sim_work(xy_sim_t *sim, const xy_graph_t *graph, double *work_p);
+
 /* sim_split.c */
 int sim_graph_height(const xy_graph_t *graph); /* the highest level of a tree; 0: it is none */
 /* The S of this node becomes the best for the computation; < 0: as long as t_comm. */
