@@ -135,33 +135,17 @@ static xy_status_t write_file(const job_t *job, const xy_vec_t *points, const ch
 static xy_status_t write_trace(const job_t *job, const xy_vec_t *points, const char *path)
 {
     const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, points->count - 1);
-    xy_sim_node_t node = job->sweep.ways[p->way].node;
     char *title = xy_sprintf("%s, %d ranks, %s (simulated)", xy_coll_name(p->collective), p->ranks,
                              job->sweep.ways[p->way].name);
     xy_trace_options_t how = {.title = title, .clock = XY_TRACE_VIRTUAL};
-    xy_sim_t *sim = NULL;
-    xy_graph_t *graph = NULL;
     xy_trace_t *trace;
-    xy_sim_result_t result;
-    xy_status_t st;
+    xy_status_t st = xy_trace_create(path, &how, &trace);
 
-    node.machine = job->machine;
-    node.costs = job->sweep.costs;
-    node.ranks = p->ranks;
-    node.split = p->times.split;
-    node.threads = p->threads;
-    st = xy_sim_graph(&node, p->collective, job->sweep.algorithm, p->ranks, p->size, &graph);
-    if (st == XY_OK)
-        st = xy_sim_create(&node, &sim);
-    if (st == XY_OK)
-        st = xy_trace_create(path, &how, &trace);
     if (st == XY_OK) {
-        st = xy_sim_run(sim, graph, p->times.t_comp, NULL, trace, &result);
+        st = xy_sim_sweep_trace(&job->sweep, p, trace);
         if (xy_trace_close(trace) != XY_OK && st == XY_OK)
             st = XY_EIO;
     }
-    xy_sim_destroy(sim);
-    xy_graph_destroy(graph);
     xy_free(title);
     return st;
 }

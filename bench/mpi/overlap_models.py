@@ -4,12 +4,13 @@
 `xylem predict`.
 
     overlap_models.py PREFIX [--collective NAME] [--mode NAME] [--cores N] [--size BYTES] [--compute US]
-                      [--sample N] [--limit PERCENT]
+                      [--numa N] [--random N --seed TEXT] [--limit PERCENT]
 
 Each row is one collective, progress mode and number of communication cores, alone (t_comm) and beside a computation
 (t_ovrl): a program starts the collective, computes and waits. Printed are the three times in microseconds and the
-differences of the last two from the first, from two microseconds on. PREFIX is where Xylem is installed, or a build tree. `--sample N` takes N rows with
-fixed random numbers. With `--limit` the exit status is 1 if a difference is larger.
+differences of the last two from the first, from three microseconds on: a core that sleeps takes two to begin. PREFIX is
+where Xylem is installed, or a build tree. `--random N` draws N rows: collective, mode, size, cores, NUMA nodes. With
+`--limit` the exit status is 1 if a difference is larger.
 """
 import argparse
 import json
@@ -109,11 +110,16 @@ def command(words):
     return done.stdout
 
 
+def machine(row):
+    _, _, comm, ranks, _, numa = row
+    return f"core:{ranks + comm}" if numa == 1 else f"numa:{numa} core:{(ranks + comm) // numa}"
+
+
 class Models:
     """The three commands, with a program for each collective."""
 
-    def __init__(self, prefix, folder, cores):
-        self.folder, self.machine = folder, f"core:{cores}"
+    def __init__(self, prefix, folder):
+        self.folder = folder
         self.finalize = 0 # seconds that MPI_Finalize took in the last run, which a prediction includes
         self.xylem, self.mpiexec, self.mpicc = (os.path.join(prefix, "bin", n) for n in ("xylem", "mpiexec", "mpicc"))
 
@@ -125,28 +131,28 @@ class Models:
         return path
 
     def simulate(self, row, compute):
-        name, mode, comm, ranks, size = row
+        name, mode, comm, ranks, size, numa = row
         # A computation of no time is refused; so short a one does not matter.
-        words = [self.xylem, "bench", "nbc", "--simulate", self.machine, "-c", name, "-n", str(ranks), "-s", str(size),
+        words = [self.xylem, "bench", "nbc", "--simulate", machine(row), "-c", name, "-n", str(ranks), "-s", str(size),
                  "--comm-cores", str(comm), "--mode", "equivalent-compute", "--json",
-                 "--compute", f"{max(compute, 1e-9) * ranks / int(self.machine[5:])}s"]
+                 "--compute", f"{max(compute, 1e-9) * ranks / (ranks + comm)}s"]
         point = json.loads(command(words + MODES[mode][0]))["points"][0]
         return point["t_ovrl"] if compute > 0 else point["t_comm"]
 
     def options(self, row):
         """Ranks and communication cores are where `--simulate` places them."""
-        _, mode, comm, ranks, _ = row
-        cores = int(self.machine[5:])
-        ranked = {r * cores // ranks for r in range(ranks)}
-        free = "1" if comm == 1 else ",".join(str(c) for c in range(cores) if c not in ranked)
-        cores = ["--comm-cores", free] if comm > 0 else []
-        return ["-n", str(ranks)] + cores + MODES[mode][1]
+        _, mode, comm, ranks, _, numa = row
+        each = (ranks + comm) // numa
+        ranked = {n * each + i * each // count for n in range(numa)
+                  for count in [ranks // numa + (n < ranks % numa)] for i in range(count)}
+        free = ",".join(str(c) for c in range(ranks + comm) if c not in ranked) if comm > 1 else "1"
+        return ["-n", str(ranks)] + (["--comm-cores", free] if comm > 0 else []) + MODES[mode][1]
 
     def virtual(self, row, compute):
         name, size = row[0], row[4]
         self.source(name)
         report = self.folder / "run.json"
-        out = command([self.mpiexec, "--virtual", self.machine, "--compute", "none", "--json", str(report)] +
+        out = command([self.mpiexec, "--virtual", machine(row), "--compute", "none", "--json", str(report)] +
                       self.options(row) + [str(self.folder / name), str(size // 8), str(round(compute * 1e6))])
         end = max(float(t) for t in re.findall(r"end ([0-9.]+)", out))
         self.finalize = json.loads(report.read_text(encoding="utf-8"))["time"] - end
@@ -156,7 +162,7 @@ class Models:
         name, size = row[0], row[4]
         source = self.source(name)
         line = 1 + next(i for i, text in enumerate(source.read_text(encoding="utf-8").split("\n")) if "steps; i++" in text)
-        out = command([self.xylem, "predict", str(source), "-m", self.machine, "--json", "--arg", str(size // 8),
+        out = command([self.xylem, "predict", str(source), "-m", machine(row), "--json", "--arg", str(size // 8),
                        "--arg", str(round(compute * 1e6)), "--cost", f"{name}.c:{line}=1us"] + self.options(row))
         return json.loads(out)["time"] - self.finalize
 
@@ -165,13 +171,29 @@ class Models:
 UNPREDICTED = {"alltoallw"}
 
 
+def fits(name, mode, comm):
+    return comm >= MODES[mode][2] and (not mode.startswith("split") or name in TREES)
+
+
+def drawn(options):
+    random_of, found = random.Random(options.seed), []
+    while len(found) < options.random:
+        name, mode = random_of.choice(options.collective or list(CALLS)), random_of.choice(options.mode or list(MODES))
+        comm, numa = random_of.choice([0, 0, 1, 2, 3, 4, 7]), random_of.choice([1, 1, 2, 4])
+        cores = numa * random_of.randint(2, 68 // numa)
+        size = 8 * int(2 ** random_of.uniform(0, 17))
+        if cores - comm >= 2 and comm % numa == 0 and fits(name, mode, comm): # placed alike
+            found.append((name, mode, comm, cores - comm, size, numa))
+    return found
+
+
 def rows(options):
-    """All rows, or the sample."""
-    found = [(name, mode, comm, options.cores - comm, options.size)
+    """All rows, or those that are drawn."""
+    if options.random > 0:
+        return drawn(options)
+    found = [(name, mode, comm, cores - comm, options.size, options.numa)
              for name in options.collective or CALLS for mode in options.mode or MODES for comm in options.comm
-             if comm >= MODES[mode][2] and (not mode.startswith("split") or name in TREES)]
-    if options.sample > 0:
-        found = random.Random("overlap models").sample(found, min(options.sample, len(found)))
+             for cores in options.cores if fits(name, mode, comm)]
     return found
 
 
@@ -180,18 +202,20 @@ def main():
     parser.add_argument("prefix")
     parser.add_argument("--collective", action="append", choices=CALLS)
     parser.add_argument("--mode", action="append", choices=MODES)
-    parser.add_argument("--cores", type=int, default=16)
+    parser.add_argument("--cores", type=int, action="append")
+    parser.add_argument("--numa", type=int, default=1)
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", default="overlap models")
     parser.add_argument("--comm", type=int, action="append")
     parser.add_argument("--size", type=int, default=1 << 20)
     parser.add_argument("--compute", type=float, default=2000)
-    parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--limit", type=float)
     options = parser.parse_args()
-    options.comm = options.comm or [0, 1, 4]
+    options.comm, options.cores = options.comm or [0, 1, 4], options.cores or [16]
     worst = 0
-    print(f"{'collective':<21}{'mode':<15}{'comm':>4}{'compute':>9}{'simulate':>11}{'virtual':>11}{'predict':>11}")
+    print(f"{'collective':<21}{'mode':<15}{'ranks':>6}{'comm':>5}{'numa':>5}{'bytes':>9}{'compute':>9}{'simulate':>11}{'virtual':>11}{'predict':>11}")
     with tempfile.TemporaryDirectory() as folder:
-        models = Models(options.prefix, pathlib.Path(folder), options.cores)
+        models = Models(options.prefix, pathlib.Path(folder))
         for row in rows(options):
             for compute in (0, options.compute * 1e-6):
                 times, failed = [], ""
@@ -201,9 +225,9 @@ def main():
                     except RuntimeError as error:
                         times.append(float("nan"))
                         failed = str(error)
-                off = [0 if abs(t - times[0]) < 2e-6 else 100 * (t / times[0] - 1) for t in times[1:]]
+                off = [0 if abs(t - times[0]) < 3e-6 else 100 * (t / times[0] - 1) for t in times[1:]]
                 worst = max([worst] + [abs(d) if d == d else 100 for d in off])
-                print(f"{row[0]:<21}{row[1]:<15}{row[2]:>4}{compute * 1e6:>9.0f}" +
+                print(f"{row[0]:<21}{row[1]:<15}{row[3]:>6}{row[2]:>5}{row[5]:>5}{row[4]:>9}{compute * 1e6:>9.0f}" +
                       "".join(f"{1e6 * t:>11.1f}" for t in times) + "".join(f"{d:>+8.1f}%" for d in off) +
                       (f"  {failed}" if failed else ""), flush=True)
     print(f"largest difference: {worst:.1f}%")

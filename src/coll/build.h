@@ -112,6 +112,8 @@ uint64_t coll_blocks(const coll_build_t *b, int first, int count);
 
 /* ---- Direct collectives (direct.h), one rank to a part, or one group of the request ---- */
 
+/* See coll/direct.h; the core of each rank is its group. */
+bool coll_direct_is_spread(const xy_coll_request_t *q);
 /* Does a vector, or do `blocks` blocks, of this request go through what ranks leave for the others?
  */
 bool coll_direct_is_small(const xy_coll_request_t *q);

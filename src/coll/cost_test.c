@@ -256,12 +256,51 @@ static void test_levels_knomial(void **state)
     }
 }
 
+static double bytes_of(const xy_coll_request_t *q)
+{
+    xy_graph_t *g;
+    double bytes = 0;
+
+    assert_int_equal(xy_coll_build(q, &xy_coll_link_default, xy_coll_direct(q->collective), &g),
+                     XY_OK);
+    for (int32_t id = 0; id < xy_graph_ops(g); id++)
+        bytes += (double)xy_graph_op(g, id)->bytes;
+    xy_graph_destroy(g);
+    return bytes;
+}
+
+/* Offloaded, with each rank on a core of its own, nothing goes through what ranks leave: known
+ * cores change nothing. */
+static void test_spread(void **state)
+{
+    enum { RANKS = 12 };
+    int groups[RANKS];
+
+    (void)state;
+    for (int r = 0; r < RANKS; r++)
+        groups[r] = r;
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        for (uint64_t count = 1; count <= 1 << 16 && xy_coll_is_sized((xy_collective_t)c);
+             count *= 4) {
+            xy_coll_request_t q = {.collective = (xy_collective_t)c,
+                                   .procs = RANKS,
+                                   .count = count,
+                                   .element = 8,
+                                   .is_commutative = true,
+                                   .is_offloaded = true};
+            double expected = bytes_of(&q);
+
+            q.groups = groups;
+            assert_true(bytes_of(&q) == expected);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cost_is_count),  cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_pieces),         cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_levels_knomial),
+        cmocka_unit_test(test_levels_knomial), cmocka_unit_test(test_spread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

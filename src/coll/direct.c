@@ -7,11 +7,6 @@
  */
 #include "coll/build.h"
 
-bool coll_direct_is_small(const xy_coll_request_t *q)
-{
-    return !xy_direct_is_spread(1, q->is_offloaded) && xy_direct_is_small(q->count * q->element);
-}
-
 /* The ranks of the largest group; without memory to count them, all of them. */
 static int most_members(const xy_coll_request_t *q)
 {
@@ -28,6 +23,16 @@ static int most_members(const xy_coll_request_t *q)
     return most;
 }
 
+bool coll_direct_is_spread(const xy_coll_request_t *q)
+{
+    return q->is_offloaded && xy_direct_is_spread(most_members(q), true);
+}
+
+bool coll_direct_is_small(const xy_coll_request_t *q)
+{
+    return !coll_direct_is_spread(q) && xy_direct_is_small(q->count * q->element);
+}
+
 bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q, int blocks)
 {
     return coll_direct_is_packed(q, blocks) &&
@@ -36,7 +41,7 @@ bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q, int blocks)
 
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks)
 {
-    return !xy_direct_is_spread(1, q->is_offloaded) &&
+    return !coll_direct_is_spread(q) &&
            xy_direct_is_packed(q->count * q->element, (uint64_t)blocks);
 }
 
@@ -379,7 +384,7 @@ bool coll_direct_is_grouped(const coll_build_t *b)
 {
     int groups = count_groups(b);
 
-    if (groups == 0 || (!b->q->is_commutative && !is_ordered(b)))
+    if (groups == 0 || coll_direct_is_spread(b->q) || (!b->q->is_commutative && !is_ordered(b)))
         return false;
     return xy_direct_is_grouped(b->bytes, groups, most_members(b->q));
 }
@@ -423,8 +428,7 @@ void coll_direct_slices(coll_build_t *b,
                         void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes))
 {
     uint64_t element = b->q->element;
-    int64_t n = xy_direct_block_elements(b->bytes, element, b->p,
-                                         xy_direct_is_spread(1, b->q->is_offloaded));
+    int64_t n = xy_direct_block_elements(b->bytes, element, b->p, coll_direct_is_spread(b->q));
     int parts = b->q->groups != NULL ? count_groups(b) : b->p;
 
     coll_direct_meet(b);

@@ -76,7 +76,7 @@ void coll_inside_reduce(coll_build_t *b, const coll_nodes_t *n, int node, coll_s
     const int *ranks = n->members + n->first[node];
     int size = coll_nodes_size(n, node);
     size_t element = b->q->element;
-    bool is_spread = xy_direct_is_spread(1, b->q->is_offloaded);
+    bool is_spread = coll_direct_is_spread(b->q);
     uint64_t block =
         (uint64_t)xy_direct_block_elements(b->bytes, element, size, is_spread) * element;
 

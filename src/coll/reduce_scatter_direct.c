@@ -18,7 +18,7 @@ static void build(coll_build_t *b)
 {
     uint64_t n =
         (uint64_t)xy_direct_block_elements((uint64_t)coll_cost_largest(b->q), b->q->element, b->p,
-                                           xy_direct_is_spread(1, b->q->is_offloaded)) *
+                                           coll_direct_is_spread(b->q)) *
         b->q->element;
 
     coll_direct_meet(b);

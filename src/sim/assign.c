@@ -80,8 +80,8 @@ static bool is_remote(const sim_call_t *call, const xy_op_t *op)
            (op->kind == XY_OP_COMBINE && sim_host_in(call, op->other.rank) != to);
 }
 
-/* Data from the network is reduced where it arrives. */
-static int32_t op_domain(const sim_call_t *call, const sim_op_t *op)
+/* Data from the network is reduced where it arrives. `read`: see sim_memory.h. */
+static int32_t op_domain(const sim_call_t *call, const sim_op_t *op, xy_hash_t *read)
 {
     const xy_sim_t *sim = call->sim;
     int from, to;
@@ -90,39 +90,8 @@ static int32_t op_domain(const sim_call_t *call, const sim_op_t *op)
         return -1;
     to = sim_core_of(call, op->op->to.rank);
     from = op->is_remote ? to : sim_core_of(call, op->op->from.rank);
-    if (sim->host_of[from] != sim->host_of[to])
-        return -1;
-    return sim->cores.numa[from] * sim->numa_max + sim->cores.numa[to] -
-           sim->hosts[sim->host_of[to]].first_numa;
-}
-
-/* Is the data cached? Data that a NUMA node has read from another stays in its caches: when pieces
- * copy the same bytes to several ranks of a node, all but the first take them from there. */
-static bool is_cached(const sim_call_t *call, xy_hash_t *read, const xy_op_t *op)
-{
-    const xy_sim_t *sim = call->sim;
-    uint64_t numa, key;
-    int32_t to;
-
-    if (!op->is_direct || op->kind != XY_OP_MOVE || op->from.offset >= UINT64_C(1) << 36)
-        return false;
-    to = sim_core_of(call, op->to.rank);
-    numa = (uint64_t)(sim->cores.numa[to] - sim->hosts[sim->host_of[to]].first_numa);
-    key = (uint64_t)op->from.rank << 48 | (uint64_t)op->from.buffer << 44 | numa << 36 |
-          op->from.offset;
-    if (xy_hash_get(read, key) != NULL)
-        return true;
-    xy_hash_set(read, key, read); /* without memory for it nothing is in a cache */
-    return false;
-}
-
-static int32_t cached_domain(const sim_call_t *call, const xy_op_t *op)
-{
-    const xy_sim_t *sim = call->sim;
-    int32_t to = sim_core_of(call, op->to.rank);
-
-    return sim->cores.numa[to] * sim->numa_max + sim->cores.numa[to] -
-           sim->hosts[sim->host_of[to]].first_numa;
+    return is_piece(call, op->op) ? sim_memory_piece(sim->memory, read, op->op, from, to)
+                                  : sim_memory_domain(sim->memory, from, to);
 }
 
 /* Sets the height of a tree and which operations lead down its levels. */
@@ -297,9 +266,7 @@ static xy_status_t prepare_ops(sim_call_t *call)
         op->fixed = op_fixed(call, op->op);
         op->before = xy_graph_predecessors(call->graph, id);
         op->is_remote = is_remote(call, op->op);
-        op->domain = op_domain(call, op);
-        if (is_piece(call, op->op) && is_cached(call, &read, op->op))
-            op->domain = cached_domain(call, op->op);
+        op->domain = op_domain(call, op, &read);
         op->message = -1;
         sim->result.work += op->is_remote ? 0 : op->seconds;
         taken += op->is_remote ? 0 : op->seconds * op->weight;

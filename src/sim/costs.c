@@ -29,8 +29,7 @@ void xy_sim_costs_default(xy_sim_costs_t *costs)
     };
 }
 
-void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce,
-                         double numa)
+void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce)
 {
     double times, faster;
 
@@ -44,7 +43,7 @@ void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, doubl
     costs->packet *= times;
     costs->copy *= faster;
     costs->reduce = reduce > 0 ? reduce : costs->reduce * faster;
-    costs->numa = numa > 0 ? numa : costs->numa * faster;
+    costs->numa *= faster;
     costs->link *= faster;
 }
 
@@ -61,7 +60,9 @@ double xy_sim_bound(const xy_sim_t *sim, double compute, double work)
     int comm = sim->node.progress == XY_SIM_NONE ? 0 : sim->comm_count;
     double cores = sim->node.ranks + comm, carried = 0;
 
-    for (int i = 0; i < sim->domain_count; i++)
-        carried += sim->domains[i].capacity > 0 ? sim->domains[i].capacity / sim->weight : cores;
+    for (int i = 0; i < sim->memory->count; i++)
+        carried += sim_memory_is_limited(sim->memory, i)
+                       ? sim->memory->domains[i].capacity / sim->weight
+                       : cores;
     return compute + fmax(0, work - compute * comm) / fmin(cores, carried);
 }

@@ -39,8 +39,6 @@ xy_status_t sim_hosts_make(xy_sim_t *sim)
         int last = sim->cores.numa[host->first + host->count - 1];
 
         host->numa_count = last - host->first_numa + 1;
-        if (host->numa_count > sim->numa_max)
-            sim->numa_max = host->numa_count;
     }
     return XY_OK;
 }

@@ -48,6 +48,16 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status)
 
 /* ---- Making ---- */
 
+/* With `link`, messages take nothing but that. */
+static xy_status_t make_memory(xy_vjob_t *job, const xy_cores_t *cores)
+{
+    const xy_vjob_costs_t *c = &job->costs;
+    const sim_limits_t limits = {c->copy, c->numa, c->link, 1};
+
+    return sim_memory_make(&job->memory, &job->clock, cores, job->host_of,
+                           job->has_link ? &(sim_limits_t){.threads = 1} : &limits);
+}
+
 /* Reads cores, NUMA nodes and hosts from the machine. */
 static xy_status_t find_cores(xy_vjob_t *job)
 {
@@ -60,21 +70,18 @@ static xy_status_t find_cores(xy_vjob_t *job)
     n = (size_t)cores.count;
     job->core_count = cores.count;
     job->host_of = xy_calloc(n, sizeof(*job->host_of));
-    job->numa_of = xy_calloc(n, sizeof(*job->numa_of));
     job->hosts = xy_calloc(n, sizeof(*job->hosts));
     job->cores = xy_calloc(n, sizeof(*job->cores));
-    job->memory = xy_calloc((size_t)cores.numa_count, sizeof(*job->memory));
-    if (job->host_of == NULL || job->numa_of == NULL || job->hosts == NULL || job->cores == NULL ||
-        job->memory == NULL) {
+    if (job->host_of == NULL || job->hosts == NULL || job->cores == NULL) {
         st = xy_fail_memory("simulating a job");
     } else {
-        memcpy(job->numa_of, cores.numa, n * sizeof(int));
-        job->numa_count = cores.numa_count;
         job->host_count = sim_net_hosts(job->config.machine, job->host_of, job->hosts);
         for (int i = 0; i < cores.count; i++) {
             job->cores[i] = (job_core_t){.first = -1, .last = -1, .holder = -1};
             xy_event_init(&job->cores[i].event, job_core_due, job, i);
+            xy_event_init(&job->cores[i].copier.event, job_load_due, job, i);
         }
+        st = make_memory(job, &cores);
     }
     xy_cores_cleanup(&cores);
     return st;
@@ -236,8 +243,7 @@ void xy_vjob_destroy(xy_vjob_t *job)
     job_sim_cleanup(job);
     job_colls_cleanup(job);
     job_shapes_cleanup(job);
-    for (int n = 0; job->memory != NULL && n < job->numa_count; n++)
-        xy_free(job->memory[n].ends);
+    sim_memory_cleanup(&job->memory);
     sim_net_cleanup(&job->net);
     xy_vclock_cleanup(&job->clock);
     xy_hash_cleanup(&job->ways);
@@ -251,10 +257,8 @@ void xy_vjob_destroy(xy_vjob_t *job)
     xy_free(job->link_free);
     xy_free(job->link_queue);
     xy_free(job->host_of);
-    xy_free(job->numa_of);
     xy_free(job->hosts);
     xy_free(job->cores);
-    xy_free(job->memory);
     xy_free(job->host);
     xy_free(job->comm);
     xy_free(job->core_of);

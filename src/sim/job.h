@@ -64,8 +64,8 @@
  * Contention: between nodes, messages of more than `packet` bytes are flows with max-min fair rates
  * (flow.h); smaller ones cross their links one after the other, each when the last packet has left
  * it, in the order in which they were sent, and neither slow flows down nor are slowed down by
- * them. Inside a node, copies of large messages share the memory (`numa`, share.h); small ones are
- * in caches.
+ * them. Inside a node, copies of large messages and of direct collectives share the memory (`numa`,
+ * `link`); small messages are in caches.
  *
  * Who does the receiver's part, the answer of a large message and the steps of a collective:
  *
@@ -124,7 +124,7 @@ typedef struct {
     double latency;       /* from core to core of a node */
     double copy;          /* bytes per second that one core copies */
     double reduce;        /* ... and reduces */
-    double numa;          /* ... that all cores of a NUMA node copy together */
+    double numa, link;    /* ... that all cores copy in a NUMA node, from one to another */
     double test;          /* a test or probe without success */
     double swap;          /* from one process of a core to the next */
     double start;         /* of a core, to start another process */
@@ -141,6 +141,8 @@ typedef struct {
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
 /* The costs of a node (node.h) where a message and a copy cost this. */
 void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node);
+/* ... and of a job whose processes are those of such a node. */
+void xy_vjob_costs_from_node(xy_vjob_costs_t *costs, const xy_sim_costs_t *node);
 
 /* The action on the data of a step of a collective. A step whose data comes from another process is
  * captured when it is sent and delivered when it is received: the sender may continue in between.

@@ -159,6 +159,22 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
     return job_cache_copy(job, &copy, step->seconds, &step->seen);
 }
 
+/* The copies of a piece. */
+static bool local_load(const xy_vjob_t *job, job_item_t *item, double seconds, int32_t i,
+                       job_load_t *load)
+{
+    const job_local_t *local = (const job_local_t *)item;
+    const job_shape_t *shape = local->coll->shape;
+    const job_op_t *step = &shape->ops[local->op];
+
+    (void)job;
+    if (i >= step->load_count)
+        return false;
+    *load = shape->loads[step->load + i];
+    load->seconds *= seconds / step->seconds;
+    return true;
+}
+
 /* With `link`: both sides of a message, or what is no message. */
 static void linked_due(xy_event_t *event)
 {
@@ -208,6 +224,7 @@ static job_local_t *local_new(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, job_n
     local->item.proc = coll->comm->procs[coll->shape->ops[s].rank];
     local->item.node = job_node_use(because);
     local->item.seconds = local_seconds;
+    local->item.load = coll->shape->ops[s].load_count > 0 ? local_load : NULL;
     local->item.done = local_done;
     local->item.is_core = false;
     local->item.is_shared = coll->shape->algorithm->is_direct;
@@ -253,6 +270,7 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
     if (!coll->shape->algorithm->is_direct)
         job_count_message(job, from, to, step->bytes, true);
     m->item.seconds = send_seconds;
+    m->item.load = NULL;
     m->item.done = send_done;
     m->item.proc = from;
     m->item.ready = at;
@@ -482,13 +500,14 @@ static xy_vcoll_t *find_coll(xy_vjob_t *job, xy_vcomm_t *comm, int32_t rank)
     return coll != NULL ? coll : coll_new(job, comm, number);
 }
 
-/* Take the sizes that the process gives: of alltoallv its row, of the others all of them. */
+/* Take the sizes that the process gives, 0 where none does: of alltoallv its row, of the others
+ * all of them. */
 static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy_vjob_coll_t *call)
 {
     size_t n = (size_t)coll->comm->count, all = n;
     size_t first = job_shape_needs_all(call->collective) ? (size_t)rank * n : 0;
 
-    if (call->counts == NULL)
+    if (!job_shape_has_counts(call->collective))
         return true;
     if (job_shape_needs_all(call->collective))
         all = n * n;
@@ -502,7 +521,10 @@ static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy
         coll->counts = counts;
         coll->count_room = all;
     }
-    memcpy(coll->counts + first, call->counts, n * sizeof(*call->counts));
+    if (coll->entered == 1)
+        memset(coll->counts, 0, all * sizeof(*coll->counts));
+    if (call->counts != NULL)
+        memcpy(coll->counts + first, call->counts, n * sizeof(*call->counts));
     return true;
 }
 

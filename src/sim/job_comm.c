@@ -94,6 +94,9 @@ static bool find_layout(const xy_vjob_t *job, xy_vcomm_t *comm)
     for (int32_t i = 0; is_made && i < comm->count; i++)
         values[i] = job->procs[comm->procs[i]].core;
     is_made = is_made && number(values, comm->count, comm->groups, &layout);
+    for (int32_t i = 0; is_made && i < comm->count && job->memory.is_limited; i++)
+        layout =
+            xy_hash_u64(layout + (uint64_t)sim_memory_domain(&job->memory, values[i], values[i]));
     xy_free(values);
     memcpy(&bits[0], &comm->link.alpha, sizeof(bits[0]));
     memcpy(&bits[1], &comm->link.beta, sizeof(bits[1]));

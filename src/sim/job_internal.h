@@ -6,6 +6,7 @@
  *   job_proc.c     a process: its time, its turn on the core, when it continues
  *   job_start.c    processes that begin: all at once, or while the job runs
  *   job_work.c     what must be done for a process, and who does it
+ *   job_load.c     a core that copies, where memory has a limit
  *   job_way.c      what a message costs between two nodes
  *   job_words.c    what pieces and words of direct collectives cost
  *   job_trade.c    what exchanges inside collectives of other libraries take more
@@ -38,6 +39,7 @@
 #include "sim/job.h"
 #include "sim/net.h"
 #include "sim/sim_forecast.h"
+#include "sim/sim_memory.h"
 
 typedef struct job_item job_item_t;
 typedef struct job_node job_node_t;
@@ -58,10 +60,20 @@ typedef struct {
     char *fresh, *end; /* memory that was never used */
 } job_pool_t;
 
+/* A copy among the work of an item, through a domain of the memory (sim_memory.h). */
+typedef struct {
+    double seconds; /* at full speed */
+    int32_t domain;
+    float weight; /* of the bandwidth of a copy, what it takes */
+} job_load_t;
+
 /* Work for a process: how long it takes a core from `start` on, and what follows when it is
  * complete. `end` may be ahead of the clock. */
 struct job_item {
     double (*seconds)(xy_vjob_t *job, job_item_t *item, double start);
+    /* The i-th copy among these seconds; false: there is none. NULL: none at all. */
+    bool (*load)(const xy_vjob_t *job, job_item_t *item, double seconds, int32_t i,
+                 job_load_t *load);
     void (*done)(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because);
     job_item_t *next;
     double ready;     /* not before */
@@ -205,7 +217,7 @@ typedef struct {
     int32_t next; /* of those that want the core */
     int32_t next_helper;
     bool is_helper;  /* among those that wait and would help */
-    bool is_leaving; /* its call ends when the node has done an operation on its core */
+    bool is_leaving; /* its call ends when its core has copied, or done an operation of a node */
     uint64_t messages, bytes;
     double arrival[2]; /* of its last message to another core of the node, to its own */
     /* Fields that most calls do not need. */
@@ -229,6 +241,18 @@ typedef struct {
 /* Many processes on one core: XY_MESSAGE_CROWD, XY_MESSAGE_THRONG. */
 enum { JOB_CROWDS = 2 };
 
+/* A core that does an item with copies, by the clock. */
+typedef struct job_copier {
+    xy_share_user_t user; /* first */
+    xy_event_t event;     /* of its core */
+    job_item_t *item;     /* NULL: it does nothing */
+    int32_t who, next;    /* for `over`; the next copy */
+    double start, seconds;
+    double left; /* threads: of a computation, to be continued */
+    void (*over)(xy_vjob_t *job, struct job_copier *copier, job_item_t *item);
+    job_item_t *first, **last; /* work for processes of the core that has come since */
+} job_copier_t;
+
 typedef struct {
     int32_t procs;
     int32_t first, last;      /* processes that want it; -1 */
@@ -240,6 +264,7 @@ typedef struct {
     int32_t buffer_of;        /* ... and whose it is */
     double crowd[JOB_CROWDS]; /* how much of what was measured of so many processes counts */
     xy_event_t event;
+    job_copier_t copier;
 } job_core_t;
 
 /* The extra time of a short block beyond that of as many bytes of a long copy, after its core has
@@ -249,12 +274,6 @@ typedef struct {
 } job_begin_t;
 
 enum { JOB_BEGINS = 5 };
-
-/* Copies of large messages in a NUMA node: when each ends. */
-typedef struct {
-    double *ends;
-    int32_t count, capacity;
-} job_memory_t;
 
 /* A communication core. */
 typedef struct job_comm_core {
@@ -427,13 +446,13 @@ struct xy_vjob {
     job_queue_t *link_queue; /* [links] data of sockets in front of it */
     xy_arena_t *arena;
     job_pool_t messages, requests, nodes, locals, behinds;
-    int core_count, host_count, numa_count;
-    int *host_of, *numa_of; /* [cores] */
+    int core_count, host_count;
+    int *host_of; /* [cores] */
     xy_obj_t *hosts;
     job_core_t *cores;
     job_host_t *host;
     job_comm_core_t *comm;
-    job_memory_t *memory; /* [NUMA nodes] */
+    sim_memory_t memory;
     job_proc_t *procs;
     xy_hash_t ways, comms, shapes;
     xy_hash_t sockets; /* from and to: job_stream_t, where data of large messages was on its way */
@@ -479,6 +498,7 @@ xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core);
 /* The process continues at this time, when it has the core; idle until then. */
 void job_proc_resume(xy_vjob_t *job, job_proc_t *p, double when);
 void job_core_due(xy_event_t *event);
+void job_core_plan(xy_vjob_t *job, job_core_t *core); /* when the next process has the core */
 /* Its time moves on while its core works for it; while it does nothing. */
 void job_proc_busy(xy_vjob_t *job, job_proc_t *p, double until);
 void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *because);
@@ -503,9 +523,9 @@ void job_sim_arrive(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank);
 /* It waits for what it has started: note how long it has computed. */
 void job_sim_measure(const job_proc_t *p, xy_vreq_t *request);
 void job_sim_wait(xy_vjob_t *job, job_proc_t *p); /* by the clock */
-/* False: not before its core has done an operation; job_wait_leave() comes then. */
+/* False: not before its core has done an operation; job_wait_free() comes then. */
 bool job_sim_leave(xy_vjob_t *job, job_proc_t *p);
-/* In a test: its core does an operation, and job_test_helped() comes then; false: there is none. */
+/* In a test: its core does an operation, and job_wait_free() comes then; false: there is none. */
 bool job_sim_help(xy_vjob_t *job, job_proc_t *p);
 
 /* job_work.c */
@@ -523,8 +543,22 @@ void job_work_take(xy_vjob_t *job, job_proc_t *p);
 /* The process waits, and does shared work of its host while there is some. */
 void job_work_help(xy_vjob_t *job, job_proc_t *p);
 void job_comm_due(xy_event_t *event);
-/* A copy that takes `seconds` where no other disturbs it. */
-double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds);
+/* In a test: its core copies, and job_wait_free() comes then; false: it has nothing to copy. */
+bool job_work_test(xy_vjob_t *job, job_proc_t *p);
+
+/* job_load.c */
+/* Does the item share memory that has a limit? Then it is done by the clock. */
+static inline bool job_is_load(const xy_vjob_t *job, const job_item_t *item)
+{
+    return item->load != NULL && job->memory.is_limited;
+}
+
+/* The core does such an item from `start` on, and calls over(); it does nothing of the kind yet. */
+void job_load_begin(xy_vjob_t *job, int32_t core, int32_t who, job_item_t *item, double start,
+                    void (*over)(xy_vjob_t *job, job_copier_t *copier, job_item_t *item));
+/* ... until then other work of its processes waits. */
+void job_load_keep(job_core_t *core, job_item_t *item);
+void job_load_due(xy_event_t *event);
 
 /* job_way.c */
 job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run ends */
@@ -639,8 +673,8 @@ void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes,
 
 /* job_wait.c */
 void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *request); /* awaited */
-void job_wait_leave(xy_vjob_t *job, job_proc_t *p);  /* its wait was over before */
-void job_test_helped(xy_vjob_t *job, job_proc_t *p); /* its core has done an operation */
+/* Its core has copied, or done an operation of a node: it leaves its call if it wanted to. */
+void job_wait_free(xy_vjob_t *job, job_proc_t *p);
 void job_test_due(xy_vjob_t *job, job_proc_t *p);
 /* A message is there that no receive has met. */
 void job_probe_arrived(xy_vjob_t *job, job_proc_t *p);
@@ -662,6 +696,7 @@ typedef struct {
     int32_t first, last;        /* operations of the graph; more than one: direct */
     int32_t source, rank;       /* a message: from, to; else both the one that does it */
     int32_t after, after_count; /* in `successors` */
+    int32_t load, load_count;   /* in `loads` */
     uint64_t bytes;
     double seconds; /* of a core: no message; else beyond the message, where it is received */
     double seen;    /* how far the core was when it last did it: job_cache.c */
@@ -701,6 +736,7 @@ struct job_shape {
     job_op_t *ops;
     job_step_t *steps; /* how they begin */
     job_edge_t *edges;
+    job_load_t *loads; /* their seconds are parts of those of the step */
     int32_t *rank_left;
     int32_t *root_first;    /* [ranks + 1] in `roots`: what waits for the rank alone, */
     int32_t *roots;         /* 2 * step, and 1 more where it is the receiving half */
@@ -715,6 +751,8 @@ struct job_shape {
     job_shape_t *next; /* of the same hash */
 };
 
+/* Does it have sizes of blocks? */
+bool job_shape_has_counts(xy_collective_t collective);
 /* Does only the root know the sizes; does each process know its own only? */
 bool job_shape_needs_root(xy_collective_t collective);
 bool job_shape_needs_all(xy_collective_t collective);

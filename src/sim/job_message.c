@@ -178,9 +178,21 @@ static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
         return job_cache_eager(job, m, start);
     if (m->way->path != NULL)
         return m->way->receive;
-    return m->way->receive +
-           job_copy_seconds(job, m->to, start + m->way->receive,
-                            job_cache_message(job, m, start, m->receive_busy - m->way->receive));
+    return m->way->receive + job_cache_message(job, m, start, m->receive_busy - m->way->receive);
+}
+
+/* The copy of a large message inside a node. */
+static bool receive_load(const xy_vjob_t *job, job_item_t *item, double seconds, int32_t i,
+                         job_load_t *load)
+{
+    const xy_vmsg_t *m = job_message_of(item);
+    double other = m->way->receive + (m->coll != NULL ? job_coll_seconds(m->coll, m->op) : 0);
+
+    *load = (job_load_t){
+        .seconds = fmax(0, seconds - other),
+        .domain = sim_memory_domain(&job->memory, job->procs[m->from].core, job->procs[m->to].core),
+        .weight = 1};
+    return i == 0;
 }
 
 /* Completes a receive: copies the data, records the message and tells the sender if it waits. */
@@ -272,6 +284,7 @@ static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
                      void (*done)(xy_vjob_t *, job_item_t *, double, job_node_t *))
 {
     m->item.seconds = seconds;
+    m->item.load = NULL;
     m->item.done = done;
     m->item.proc = proc;
     m->item.ready = ready;
@@ -306,6 +319,8 @@ static void to_receive(xy_vmsg_t *m, double ready)
         set_item(m, m->to, ready, step_seconds, step_done);
     else
         set_item(m, m->to, ready, receive_seconds, receive_done);
+    if (!m->is_eager && m->way->path == NULL)
+        m->item.load = receive_load;
 }
 
 /* The receiver knows what to do with a message that has arrived. */

@@ -26,7 +26,7 @@ void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *beca
 
 /* ---- Turns ---- */
 
-static void plan_turn(xy_vjob_t *job, job_core_t *core)
+void job_core_plan(xy_vjob_t *job, job_core_t *core)
 {
     if (core->first >= 0)
         xy_vclock_set(&job->clock, &core->event, fmax(core->busy, job->clock.now));
@@ -44,7 +44,7 @@ static void go(xy_vjob_t *job, job_proc_t *p)
         return;
     core->holder = p->number;
     core->busy = fmax(core->busy, p->now);
-    plan_turn(job, core);
+    job_core_plan(job, core);
 }
 
 /* To another process of the core, which finds the less in the first cache the more there are. (What
@@ -77,7 +77,7 @@ static void want_core(xy_vjob_t *job, job_proc_t *p)
     else
         job->procs[core->last].next = p->number;
     core->last = p->number;
-    plan_turn(job, core);
+    job_core_plan(job, core);
 }
 
 void job_core_due(xy_event_t *event)
@@ -87,7 +87,7 @@ void job_core_due(xy_event_t *event)
     job_proc_t *p;
 
     if (core->busy > job->clock.now) {
-        plan_turn(job, core);
+        job_core_plan(job, core);
         return;
     }
     p = &job->procs[core->first];

@@ -79,6 +79,91 @@ static void copies_share_the_memory(void **state)
     }
 }
 
+/* A collective of 64 KiB blocks by the processes of a node of so many cores: its end. */
+static double alltoall(const char *machine, int cores, int procs, bool is_nonblocking,
+                       bool has_tests)
+{
+    int32_t core_of[96];
+    const xy_vjob_coll_t call = {.collective = XY_COLL_ALLTOALL,
+                                 .count = 8192,
+                                 .element = 8,
+                                 .is_nonblocking = is_nonblocking};
+    testing_act_t acts[] = {{.kind = is_nonblocking ? DO_ICOLL : DO_COLL, .coll = call},
+                            {.kind = has_tests ? DO_POLL : DO_WAIT},
+                            {0}};
+    double end;
+
+    testing_job_init(&t, machine, procs);
+    t.config.core_of = core_of;
+    for (int i = 0; i < procs; i++) {
+        core_of[i] = i * cores / procs;
+        t.procs[i].acts = acts;
+    }
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end;
+}
+
+/* 32 cores saturate the memory of a NUMA node, 4 the link from one to another; the collective has
+ * two barriers. */
+static void collectives_share_the_memory(void **state)
+{
+    const double block = 65536, copy = 8e9;
+
+    (void)state;
+    for (int n = 24; n <= 64; n += 8) {
+        double expected = n * block / copy * fmax(1, n / 32.0);
+
+        for (int how = 0; how < 3; how++) {
+            double found = alltoall("core:64", 64, n, how > 0, how > 1);
+
+            /* A test takes a microsecond, and copies at most one block. */
+            assert_true(found > expected && found < 1.01 * expected + (how > 1 ? 2e-6 * n : 5e-6));
+        }
+    }
+    assert_true(alltoall("core:48", 48, 96, true, false) > 96 * 3 * block / copy);
+    assert_true(alltoall("core:48", 48, 96, true, false) < 96 * 3.1 * block / copy);
+    for (int n = 4; n <= 24; n += 4) { /* half of each alltoall crosses the link */
+        double half = n / 2 * block / copy;
+        double found = alltoall("numa:2 core:12", 24, n, true, false);
+
+        assert_true(found > half + half * fmax(1, n / 2 / 4.0) * 0.99);
+        assert_true(found < 1.2 * half * (1 + fmax(1, n / 2 / 4.0)) + 5e-6);
+    }
+}
+
+/* Threads copy while processes compute: each computation ends later by what its thread takes. */
+static void threads_share_the_memory(void **state)
+{
+    const double seconds = 1e-3;
+    xy_vjob_costs_t c;
+
+    (void)state;
+    xy_vjob_costs_default(&c);
+    for (int procs = 2; procs <= 8; procs += 6) {
+        testing_act_t acts[2][4] = {{{.kind = DO_ISEND}, {.kind = DO_COMPUTE}, {.kind = DO_WAIT}},
+                                    {{.kind = DO_IRECV}, {.kind = DO_COMPUTE}, {.kind = DO_WAIT}}};
+        double end, expected = seconds + procs / 8 * 2 * 8e6 / c.copy + (procs < 8) * 8e6 / c.copy;
+        testing_act_t all[8][4];
+
+        testing_job_init(&t, "core:8", procs);
+        t.config.costs.numa = 2 * c.copy;
+        t.config.progress = XY_SIM_THREADS;
+        for (int i = 0; i < procs; i++) {
+            memcpy(all[i], acts[i % 2], sizeof(all[i]));
+            all[i][0].peer = i ^ 1;
+            all[i][0].bytes = 8000000;
+            all[i][1].seconds = seconds;
+            t.procs[i].acts = all[i];
+        }
+        end = testing_job_run(&t);
+        assert_int_equal(t.status, XY_OK);
+        assert_true(end > expected && end < 1.01 * expected);
+        testing_job_cleanup(&t);
+    }
+}
+
 static void messages_of_a_process_keep_their_order(void **state)
 {
     testing_act_t send[] = {{.kind = DO_ISEND, .peer = 1, .tag = 1, .bytes = 60000},
@@ -232,6 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_share_links),
         cmocka_unit_test(copies_share_the_memory),
+        cmocka_unit_test(collectives_share_the_memory),
+        cmocka_unit_test(threads_share_the_memory),
         cmocka_unit_test(messages_of_a_process_keep_their_order),
         cmocka_unit_test(large_messages_need_progress),
         cmocka_unit_test(collectives_need_progress),

@@ -33,6 +33,11 @@ static bool is_rooted(xy_collective_t c)
                         1u << XY_COLL_SCATTERV | 1u << XY_COLL_REDUCE | 1u << XY_COLL_BCAST);
 }
 
+bool job_shape_has_counts(xy_collective_t c)
+{
+    return has_counts(c) || has_matrix(c);
+}
+
 bool job_shape_needs_root(xy_collective_t c)
 {
     return c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV;
@@ -229,7 +234,8 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .is_commutative = shape->call.is_commutative,
                            .is_nonblocking = shape->call.is_nonblocking,
                            .is_user_op = shape->call.is_user_op,
-                           .is_offloaded = job->config.progress == XY_SIM_TASKS &&
+                           .is_offloaded = shape->call.is_nonblocking && !shape->call.is_user_op &&
+                                           job->config.progress == XY_SIM_TASKS &&
                                            job->host[job->procs[comm->procs[0]].host].has_comm,
                            .groups = job->has_link ? NULL : comm->groups};
     arrays_t arrays = {0};
@@ -266,6 +272,7 @@ static void destroy(job_shape_t *shape)
     xy_free(shape->forecast);
     xy_free(shape->counts);
     xy_free(shape->ops);
+    xy_free(shape->loads);
     xy_free(shape->steps);
     xy_free(shape->edges);
     xy_free(shape->rank_left);

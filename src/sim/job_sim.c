@@ -69,8 +69,24 @@ void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node)
     double sum = copy + (costs->reduce > 0 ? 1 / costs->reduce : 0);
 
     xy_sim_costs_scaled(node, costs->send + costs->latency + costs->receive, costs->copy,
-                        sum > 0 ? 1 / sum : 0, costs->numa);
+                        sum > 0 ? 1 / sum : 0);
+    node->numa = costs->numa;
+    node->link = costs->link;
     node->task = costs->task;
+}
+
+void xy_vjob_costs_from_node(xy_vjob_costs_t *costs, const xy_sim_costs_t *node)
+{
+    double copy = node->copy > 0 ? 1 / node->copy : 0;
+    double sum = node->reduce > 0 ? 1 / node->reduce : 0;
+
+    xy_vjob_costs_default(costs);
+    costs->send = costs->receive = costs->latency = node->alpha / 3;
+    costs->copy = node->copy;
+    costs->reduce = sum > copy ? 1 / (sum - copy) : 0;
+    costs->numa = node->numa;
+    costs->link = node->link;
+    costs->task = node->task;
 }
 
 /* The costs of a node by what a message and a copy take in this job. */
@@ -86,7 +102,10 @@ static void find_costs(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_sim_cost
     sum +=
         job->copy_model->reduce > 0 ? job->copy_model->reduce * BYTES / XY_MESSAGE_BCAST : copy / 2;
     xy_sim_costs_scaled(costs, comm->inside.alpha, copy > 0 ? BYTES / copy : 0,
-                        sum > 0 ? BYTES / sum : 0, job->costs.numa);
+                        sum > 0 ? BYTES / sum : 0);
+    /* The memory feeds as many cores as without a model. */
+    costs->numa = job->costs.copy > 0 ? job->costs.numa / job->costs.copy * costs->copy : 0;
+    costs->link = job->costs.copy > 0 ? job->costs.link / job->costs.copy * costs->copy : 0;
     costs->task = job->piece;
 }
 
@@ -130,8 +149,11 @@ static void core_is_free(xy_sim_t *sim, int32_t rank);
 /* Adds a node for this way. */
 static xy_status_t make_way(xy_vjob_t *job, const xy_vcomm_t *comm, job_sim_way_t *way)
 {
-    const sim_driver_t driver = {
-        .over = part_over, .started = start_over, .is_free = core_is_free, .owner = job};
+    const sim_driver_t driver = {.over = part_over,
+                                 .started = start_over,
+                                 .is_free = core_is_free,
+                                 .owner = job,
+                                 .memory = &job->memory};
     xy_sim_node_t node;
     int32_t *list;
     xy_status_t st = describe(job, comm, &node, &list);
@@ -398,19 +420,10 @@ bool job_sim_help(xy_vjob_t *job, job_proc_t *p)
     return !job_sim_leave(job, p);
 }
 
-/* A driver callback: the process may leave now. */
+/* A driver callback. */
 static void core_is_free(xy_sim_t *sim, int32_t rank)
 {
     xy_vjob_t *job = sim->driver.owner;
-    job_proc_t *p = &job->procs[rank];
 
-    if (!p->is_leaving)
-        return;
-    p->is_leaving = false;
-    if (p->state == JOB_WAITING)
-        job_wait_leave(job, p);
-    else if (p->state == JOB_PROBING)
-        job_probe_arrived(job, p);
-    else if (job_sim_leave(job, p))
-        job_test_helped(job, p);
+    job_wait_free(job, &job->procs[rank]);
 }

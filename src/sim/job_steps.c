@@ -137,6 +137,14 @@ static bool is_sent_to_itself(const xy_vjob_t *job, const job_shape_t *shape, co
            strncmp(shape->algorithm->name, "linear", 6) == 0;
 }
 
+/* To begin an operation of a direct collective. */
+static double begin_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op)
+{
+    if (op->is_chained)
+        return block_of(job, comm, op);
+    return op->bytes > 0 ? job->piece : job->costs.task;
+}
+
 /* The time of a core beyond handing a message over. */
 static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
                          const xy_op_t *op, bool is_message)
@@ -159,9 +167,7 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
         seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
     if (op->is_direct)
-        seconds += op->is_chained  ? block_of(job, comm, op)
-                   : op->bytes > 0 ? job->piece
-                                   : job->costs.task;
+        seconds += begin_seconds(job, comm, op);
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
@@ -212,6 +218,34 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
         step->is_fresh = true;
     }
     step_of[id] = shape->count - 1;
+}
+
+/* The copies of direct collectives, those of a step one after the other. */
+static void make_loads(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape,
+                       const int32_t *step_of)
+{
+    xy_hash_t read;
+    int32_t n = 0;
+
+    xy_hash_init(&read, XY_HASH_U64);
+    for (int32_t id = 0; id < xy_graph_ops(shape->graph); id++) {
+        const xy_op_t *op = xy_graph_op(shape->graph, id);
+        job_op_t *step = &shape->ops[step_of[id]];
+        double seconds, copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
+
+        if (!op->is_direct || op->bytes == 0 || op->kind < XY_OP_MOVE)
+            continue;
+        seconds = seconds_of(job, comm, shape, op, false) - begin_seconds(job, comm, op);
+        if (step->load_count++ == 0)
+            step->load = n;
+        shape->loads[n++] = (job_load_t){
+            .seconds = seconds,
+            .domain = sim_memory_piece(&job->memory, &read, op,
+                                       job->procs[comm->procs[op->from.rank]].core,
+                                       job->procs[comm->procs[op->to.rank]].core),
+            .weight = op->kind > XY_OP_MOVE && copy < seconds ? (float)(copy / seconds) : 1};
+    }
+    xy_hash_cleanup(&read);
 }
 
 /* The half of `b` that waits, and the half of `a` that it waits for. */
@@ -442,17 +476,20 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
     bool is_made;
 
     shape->ops = xy_calloc(n, sizeof(*shape->ops));
+    shape->loads = xy_calloc(job->memory.is_limited ? n : 1, sizeof(*shape->loads));
     shape->steps = xy_calloc(n, sizeof(*shape->steps));
     shape->edges = xy_calloc(edges, sizeof(*shape->edges));
     shape->rank_left = xy_calloc(ranks, sizeof(*shape->rank_left));
     shape->root_first = xy_calloc(ranks + 1, sizeof(*shape->root_first));
     shape->roots = xy_calloc(2 * n, sizeof(*shape->roots));
     is_made = step_of != NULL && knows != NULL && follow != NULL && shape->ops != NULL &&
-              shape->steps != NULL && shape->edges != NULL && shape->rank_left != NULL &&
-              shape->root_first != NULL && shape->roots != NULL;
+              shape->loads != NULL && shape->steps != NULL && shape->edges != NULL &&
+              shape->rank_left != NULL && shape->root_first != NULL && shape->roots != NULL;
     if (is_made) {
         for (int32_t id = 0; id < ops; id++)
             make_op(job, comm, shape, id, step_of);
+        if (job->memory.is_limited)
+            make_loads(job, comm, shape, step_of);
         job_order_find(job, shape, follow, step_of + n);
         make_edges(job, shape, step_of, follow, knows);
         if (job->has_link)

@@ -34,23 +34,27 @@ static void sync_later(xy_vjob_t *job, job_proc_t *p)
     xy_vclock_set(&job->clock, &p->event, p->now);
 }
 
+/* May the process leave its call? False: not before its core is free; job_wait_free() comes then.
+ */
+static bool leave(xy_vjob_t *job, job_proc_t *p)
+{
+    const job_copier_t *copier = &job->cores[p->core].copier;
+
+    p->is_leaving = copier->item != NULL && copier->who == p->number;
+    return !p->is_leaving && job_sim_leave(job, p);
+}
+
 static void wait_over(xy_vjob_t *job, job_proc_t *p)
 {
     job_call_t *c = &p->call;
 
-    if (!job_sim_leave(job, p))
+    if (!leave(job, p))
         return;
     for (size_t i = 0; c->how == XY_VJOB_ONE && i < c->count; i++)
         if (c->requests[i] != NULL)
             c->requests[i]->is_waited = false;
     job_record_wait(job, p, fmax(p->now, c->until));
     job_proc_resume(job, p, fmax(p->now, c->until));
-}
-
-void job_wait_leave(xy_vjob_t *job, job_proc_t *p)
-{
-    p->call.until = fmax(p->call.until, job->clock.now);
-    wait_over(job, p);
 }
 
 /* A request is complete: by when, and what that came from. */
@@ -149,7 +153,7 @@ void job_probe_arrived(xy_vjob_t *job, job_proc_t *p)
 {
     const xy_match_entry_t *found = xy_match_find(&p->match, &p->call.envelope);
 
-    if (found == NULL || !job_sim_leave(job, p))
+    if (found == NULL || !leave(job, p))
         return;
     job_node_set(job, &p->call.node, ((const xy_vmsg_t *)found)->node);
     probe_now(p);
@@ -212,12 +216,12 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
         job_sim_wait(job, p);
         return false;
     }
-    if (!job_sim_help(job, p))
+    if (!job_work_test(job, p) && !job_sim_help(job, p))
         test_failed(job, p);
     return false;
 }
 
-void job_test_helped(xy_vjob_t *job, job_proc_t *p)
+static void test_helped(xy_vjob_t *job, job_proc_t *p)
 {
     const job_call_t *c = &p->call;
 
@@ -227,6 +231,21 @@ void job_test_helped(xy_vjob_t *job, job_proc_t *p)
         job_proc_resume(job, p, p->now);
     else
         test_failed(job, p);
+}
+
+void job_wait_free(xy_vjob_t *job, job_proc_t *p)
+{
+    if (!p->is_leaving)
+        return;
+    p->is_leaving = false;
+    if (p->state == JOB_WAITING) {
+        p->call.until = fmax(p->call.until, job->clock.now);
+        wait_over(job, p);
+    } else if (p->state == JOB_PROBING) {
+        job_probe_arrived(job, p);
+    } else if (leave(job, p)) {
+        test_helped(job, p);
+    }
 }
 
 void job_test_due(xy_vjob_t *job, job_proc_t *p)

@@ -365,6 +365,8 @@ void xy_vjob_costs_default(xy_vjob_costs_t *costs)
         .latency = 100e-9,
         .copy = 8e9,
         .reduce = 16e9,
+        .numa = 256e9,
+        .link = 32e9,
         .test = 1e-6,
         .swap = 100e-9,
         .start = 30e-6,

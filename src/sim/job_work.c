@@ -8,17 +8,45 @@
  */
 #include "sim/job_internal.h"
 
+/* The process has done an item by the clock. */
+static void handled(xy_vjob_t *job, job_copier_t *copier, job_item_t *item)
+{
+    job_proc_t *p = &job->procs[copier->who];
+    job_core_t *core = &job->cores[p->core];
+    job_node_t *node;
+
+    job_proc_busy(job, p, job->clock.now);
+    if (core->procs > 1)
+        core->busy = job->clock.now;
+    node = job_node_use(p->node);
+    item->done(job, item, p->now, node);
+    job_node_drop(job, node);
+    if (p->state == JOB_WAITING && job->host[p->host].has_comm)
+        xy_vclock_set(&job->clock, &p->event, p->now); /* for shared work */
+    job_wait_free(job, p);
+    job_core_plan(job, core);
+}
+
 /* By the process itself, when it has come to it. */
 static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
 {
     job_core_t *core = &job->cores[p->core];
     job_node_t *node = item->node;
 
+    if (core->copier.item != NULL) {
+        job_load_keep(core, item);
+        return;
+    }
     item->node = NULL;
     job_proc_idle(job, p, item->ready, node);
     job_node_drop(job, node);
     if (core->procs > 1)
         job_proc_idle(job, p, core->busy, NULL);
+    if (job_is_load(job, item)) {
+        job_load_begin(job, p->core, p->number, item, p->now, handled);
+        core->busy = core->procs > 1 ? INFINITY : core->busy;
+        return;
+    }
     job_proc_busy(job, p, p->now + item->seconds(job, item, p->now));
     if (core->procs > 1)
         core->busy = fmax(core->busy, p->now);
@@ -27,18 +55,22 @@ static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
     job_node_drop(job, node);
 }
 
+static void comm_over(xy_vjob_t *job, job_copier_t *copier, job_item_t *item);
+
 static void comm_begin(xy_vjob_t *job, job_comm_core_t *core, job_item_t *item)
 {
     double start = fmax(job->clock.now, item->ready);
 
     core->item = item;
-    xy_vclock_set(&job->clock, &core->event, start + item->seconds(job, item, start));
+    if (job_is_load(job, item))
+        job_load_begin(job, core->core, core->event.index, item, start, comm_over);
+    else
+        xy_vclock_set(&job->clock, &core->event, start + item->seconds(job, item, start));
 }
 
-void job_comm_due(xy_event_t *event)
+/* A communication core has done its item, and takes the next one of its host. */
+static void comm_done(xy_vjob_t *job, job_comm_core_t *core)
 {
-    xy_vjob_t *job = event->owner;
-    job_comm_core_t *core = &job->comm[event->index];
     job_host_t *host = &job->host[core->host];
     job_item_t *item = core->item, *next = host->first;
     job_node_t *node = item->node;
@@ -56,6 +88,19 @@ void job_comm_due(xy_event_t *event)
     job_node_drop(job, node);
 }
 
+static void comm_over(xy_vjob_t *job, job_copier_t *copier, job_item_t *item)
+{
+    (void)item;
+    comm_done(job, &job->comm[copier->who]);
+}
+
+void job_comm_due(xy_event_t *event)
+{
+    xy_vjob_t *job = event->owner;
+
+    comm_done(job, &job->comm[event->index]);
+}
+
 /* ---- Helpers ---- */
 
 /* Does the process wait, with its core to itself? */
@@ -63,7 +108,7 @@ static bool can_help(const xy_vjob_t *job, const job_proc_t *p)
 {
     const job_core_t *core = &job->cores[p->core];
 
-    return p->state == JOB_WAITING && p->now <= job->clock.now &&
+    return p->state == JOB_WAITING && p->now <= job->clock.now && core->copier.item == NULL &&
            (core->procs == 1 || (core->first < 0 && core->busy <= job->clock.now));
 }
 
@@ -145,20 +190,41 @@ static void comm_work(xy_vjob_t *job, job_host_t *host, job_item_t *item)
     host->last = &item->next;
 }
 
-/* While the process computes, a thread on its core: that much later it has computed. */
-static void interrupt(xy_vjob_t *job, job_proc_t *p, job_item_t *item, double at)
+/* The thread of a process has done an item; `left` of a computation begins after it. */
+static void interrupted(xy_vjob_t *job, job_proc_t *p, job_item_t *item, double start, double end,
+                        double left)
 {
-    double start = fmax(at, p->thread_busy);
-    double end = start + item->seconds(job, item, start);
     job_node_t *node = item->node;
 
     item->node = NULL;
     p->thread_busy = end;
     p->communication += end - start;
-    xy_vclock_set(&job->clock, &p->event, p->event.when + (end - start));
+    xy_vclock_set(&job->clock, &p->event, end + left);
     node = job_path_extend(job, node, end, p->line);
     item->done(job, item, end, node);
     job_node_drop(job, node);
+}
+
+static void thread_over(xy_vjob_t *job, job_copier_t *copier, job_item_t *item)
+{
+    interrupted(job, &job->procs[copier->who], item, copier->start, job->clock.now, copier->left);
+}
+
+/* While the process computes, a thread on its core: that much later it has computed. */
+static void interrupt(xy_vjob_t *job, job_proc_t *p, job_item_t *item, double at)
+{
+    job_copier_t *copier = &job->cores[p->core].copier;
+    double start = fmax(at, p->thread_busy), left = p->event.when - start;
+
+    if (copier->item != NULL) {
+        job_load_keep(&job->cores[p->core], item);
+    } else if (job_is_load(job, item)) {
+        copier->left = left;
+        xy_event_cancel(&p->event);
+        job_load_begin(job, p->core, p->number, item, start, thread_over);
+    } else {
+        interrupted(job, p, item, start, start + item->seconds(job, item, start), left);
+    }
 }
 
 static void keep(job_proc_t *p, job_item_t *item)
@@ -178,9 +244,14 @@ bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p)
  * core takes it off the line, and the notified ones need not wait for that process. */
 static void core_handle(xy_vjob_t *job, job_core_t *core, job_item_t *item, double at)
 {
-    double start = fmax(at, core->busy), end = start + item->seconds(job, item, start);
+    double start = fmax(at, core->busy), end;
     job_node_t *node = item->node;
 
+    if (core->copier.item != NULL) {
+        job_load_keep(core, item);
+        return;
+    }
+    end = start + item->seconds(job, item, start);
     item->node = NULL;
     core->busy = end;
     node = job_path_extend(job, node, end, job->procs[item->proc].line);
@@ -196,7 +267,7 @@ void job_work(xy_vjob_t *job, job_item_t *item)
         p->state == JOB_WAITING || p->state == JOB_PROBING || p->state == JOB_FINISHED;
     bool is_tasks = job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm;
 
-    if (is_in_call && (!is_tasks || p->now <= at)) {
+    if (is_in_call && (!is_tasks || (p->now <= at && job->cores[p->core].copier.item == NULL))) {
         item->ready = at;
         handle(job, p, item);
     } else if (is_tasks) {
@@ -242,7 +313,7 @@ void job_work_ready(xy_vjob_t *job, job_proc_t *p)
     while (is_any) {
         job_item_t **place = &p->first;
 
-        while (*place != NULL && (*place)->ready > p->now)
+        while (*place != NULL && ((*place)->ready > p->now || job_is_load(job, *place)))
             place = &(*place)->next;
         is_any = *place != NULL;
         if (is_any)
@@ -250,50 +321,15 @@ void job_work_ready(xy_vjob_t *job, job_proc_t *p)
     }
 }
 
-/* ---- Memory ---- */
-
-/* Copies of the same NUMA node at that time; those that are complete by the clock go. */
-static int32_t count_copies(xy_vjob_t *job, job_memory_t *memory, double at)
+bool job_work_test(xy_vjob_t *job, job_proc_t *p)
 {
-    int32_t kept = 0, running = 0;
+    job_item_t **place = &p->first;
 
-    for (int32_t i = 0; i < memory->count; i++) {
-        if (memory->ends[i] <= job->clock.now)
-            continue;
-        running += memory->ends[i] > at;
-        memory->ends[kept++] = memory->ends[i];
-    }
-    memory->count = kept;
-    return running;
-}
-
-/* Notes the end of a copy in a NUMA node, for contention. */
-static void add_copy(xy_vjob_t *job, job_memory_t *memory, double end)
-{
-    if (memory->count == memory->capacity) {
-        int32_t capacity = memory->capacity == 0 ? 16 : 2 * memory->capacity;
-        double *ends = xy_realloc_array(memory->ends, (size_t)capacity, sizeof(*ends));
-
-        if (ends == NULL) {
-            job_fail(job, xy_fail_memory("simulating a job"));
-            return;
-        }
-        memory->ends = ends;
-        memory->capacity = capacity;
-    }
-    memory->ends[memory->count++] = end;
-}
-
-double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds)
-{
-    job_memory_t *memory = &job->memory[job->numa_of[job->procs[proc].core]];
-    double room = job->costs.numa, full = job->costs.copy;
-
-    if (room <= 0 || full <= 0 || room >= full * job->core_count)
-        return seconds;
-    room /= 1 + count_copies(job, memory, start);
-    if (room < full)
-        seconds *= full / room;
-    add_copy(job, memory, start + seconds);
-    return seconds;
+    while (*place != NULL && ((*place)->ready > p->now || !job_is_load(job, *place)))
+        place = &(*place)->next;
+    if (*place == NULL || job->cores[p->core].copier.item != NULL)
+        return false;
+    handle(job, p, take(p, place));
+    p->is_leaving = true;
+    return true;
 }

@@ -150,29 +150,15 @@ static xy_status_t make_threads(xy_sim_t *sim, bool with_siblings)
     return XY_OK;
 }
 
-static double domain_capacity(const xy_sim_t *sim, int domain)
+static xy_status_t make_memory(xy_sim_t *sim, bool with_siblings)
 {
-    int from = domain / sim->numa_max;
-    int to =
-        sim->hosts[sim->host_of[sim->cores.numa_first[from]]].first_numa + domain % sim->numa_max;
-    double bandwidth = from == to ? sim->node.costs.numa : sim->node.costs.link;
-    double capacity = sim->node.costs.copy > 0 ? bandwidth / sim->node.costs.copy : 0;
+    const xy_sim_costs_t *c = &sim->node.costs;
+    const sim_limits_t limits = {c->copy, c->numa, c->link, with_siblings ? 2 : 1};
 
-    /* A capacity that can never be reached needs no bookkeeping. */
-    return capacity >= sim->unit_count ? 0 : capacity;
-}
-
-static xy_status_t make_domains(xy_sim_t *sim)
-{
-    int n = sim->numa_max;
-
-    sim->domain_count = sim->cores.numa_count * n;
-    sim->domains = xy_calloc((size_t)sim->domain_count, sizeof(*sim->domains));
-    if (sim->domains == NULL)
-        return xy_fail_memory("simulating a node");
-    for (int i = 0; i < sim->domain_count; i++)
-        xy_share_init(&sim->domains[i], sim->clock, domain_capacity(sim, i), sim, sim_flow_done);
-    return XY_OK;
+    sim->memory = sim->driver.memory != NULL ? sim->driver.memory : &sim->own_memory;
+    if (sim->driver.memory != NULL)
+        return XY_OK;
+    return sim_memory_make(&sim->own_memory, sim->clock, &sim->cores, sim->host_of, &limits);
 }
 
 xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
@@ -206,7 +192,7 @@ xy_status_t sim_create(const xy_sim_node_t *node, xy_vclock_t *clock, const sim_
     if (st == XY_OK)
         st = make_threads(sim, on_sibling);
     if (st == XY_OK)
-        st = make_domains(sim);
+        st = make_memory(sim, on_sibling);
     if (st == XY_OK)
         st = sim_network_make(sim);
     if (st != XY_OK)
@@ -221,8 +207,7 @@ void xy_sim_destroy(xy_sim_t *sim)
     if (sim == NULL)
         return;
     sim_call_cleanup(&sim->call);
-    for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
-        xy_share_cleanup(&sim->domains[i]);
+    sim_memory_cleanup(&sim->own_memory);
     xy_vclock_cleanup(&sim->own_clock);
     sim_network_cleanup(sim);
     sim_hosts_cleanup(sim);
@@ -231,7 +216,6 @@ void xy_sim_destroy(xy_sim_t *sim)
     xy_free(sim->comm);
     xy_free(sim->thread_of);
     xy_free(sim->units);
-    xy_free(sim->domains);
     xy_free(sim->threads);
     xy_free(sim->order_threads);
     xy_free(sim->ranks);
@@ -243,6 +227,7 @@ int xy_sim_comm_cores(const xy_sim_t *sim)
     return sim->comm_count;
 }
 
+/* A unit as before the first run: it does nothing. */
 static void reset_unit(xy_sim_t *sim, int i)
 {
     sim_unit_t *u = &sim->units[i];
@@ -254,6 +239,7 @@ static void reset_unit(xy_sim_t *sim, int i)
     u->is_held = u->is_idle = false;
     u->is_asleep = true;
     u->turn_end = u->compute_rate = u->flow = 0;
+    u->share.done = sim_flow_done;
     xy_order_queue_init(&u->queue, sim->order, sim->order_threads);
 }
 
@@ -273,6 +259,5 @@ void sim_reset(xy_sim_t *sim)
         sim->threads[t].count = sim->threads[t].left = sim->threads[t].remote = 0;
     for (int i = 0; i < sim->unit_count; i++)
         reset_unit(sim, i);
-    for (int i = 0; i < sim->domain_count; i++)
-        xy_share_reset(&sim->domains[i]);
+    sim_memory_reset(&sim->own_memory);
 }

@@ -135,10 +135,9 @@ typedef struct xy_sim xy_sim_t;
  * docs/simulate.md for where each number comes from. */
 void xy_sim_costs_default(xy_sim_costs_t *costs);
 
-/* The same for a machine on which an operation takes `alpha`, a core copies and reduces so many
- * bytes per second, and a NUMA node copies `numa`. 0: in proportion to what is known. */
-void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce,
-                         double numa);
+/* The same for a machine on which an operation takes `alpha`, and a core copies and reduces so many
+ * bytes per second. 0: in proportion to what is known. */
+void xy_sim_costs_scaled(xy_sim_costs_t *costs, double alpha, double copy, double reduce);
 
 /* Place ranks, threads and communication cores. The machine must live as long as the simulation.
  * EINVAL: more ranks than cores, no communication core for tasks without help; EUNSUPPORTED: the

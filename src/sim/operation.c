@@ -144,7 +144,7 @@ void sim_op_start(xy_sim_t *sim, int32_t unit, sim_op_t *op, double overhead)
     u->op = op;
     u->share.weight = op->weight;
     u->op_start = sim->clock->now;
-    if (op->domain < 0 || op->message >= 0 || sim->domains[op->domain].capacity <= 0) {
+    if (op->message >= 0 || !sim_memory_is_limited(sim->memory, op->domain)) {
         xy_vclock_set(sim->clock, &u->event, sim->clock->now + seconds);
     } else {
         u->flow = fmax(0, seconds - fixed);
@@ -300,11 +300,11 @@ static void finished(xy_sim_t *sim, int32_t unit)
         sim_task_next(sim, unit);
 }
 
-void sim_flow_done(void *model, void *unit)
+void sim_flow_done(xy_share_user_t *user)
 {
-    xy_sim_t *sim = model;
+    const xy_event_t *event = &((sim_unit_t *)user)->event;
 
-    finished(sim, (int32_t)((sim_unit_t *)unit - sim->units));
+    finished(event->owner, event->index);
 }
 
 void sim_message_done(void *model, xy_flow_t *flow)
@@ -333,7 +333,7 @@ void sim_unit_due(xy_event_t *event)
         double flow = u->flow;
 
         u->flow = 0;
-        xy_share_start(&sim->domains[u->op->domain], &u->share, flow);
+        xy_share_start(&sim->memory->domains[u->op->domain], &u->share, flow);
     } else if (u->op != NULL) {
         finished(sim, event->index);
     } else if (u->compute_rate > 0) {

@@ -7,8 +7,8 @@
  * Direct collectives as the runtime does them: the ranks' start calls tell one communication core,
  * which counts arrivals at a `poll` each; then pieces are taken in their order, each at a `task`
  * and done to its end by one core. When all are done that core notifies the ranks, at a `packet`
- * each; of many ranks, the free cores take XY_DIRECT_NOTICES each, at a `task`. Without
- * communication cores the ranks do all this in Wait, where they synchronize twice, in log2 rounds.
+ * each; of many ranks, the free cores take XY_DIRECT_NOTICES each, at a `task`. Ranks without
+ * communication cores are a job (sweep_job.c).
  */
 #include "sim/sim_internal.h"
 
@@ -111,7 +111,7 @@ void sim_task_push(xy_sim_t *sim, sim_op_t *op)
 {
     sim_host_t *host = &sim->hosts[host_of_op(op)];
     int32_t unit;
-    int32_t numa = host->first_numa + (op->domain >= 0 ? op->domain % sim->numa_max : 0);
+    int32_t numa = host->first_numa + (op->domain >= 0 ? op->domain % sim->memory->columns : 0);
 
     if (sim_is_direct(op->call) && sim->comm_count > 0 && op->call->arrivals != SIM_GATHERED) {
         hold(sim, op);
@@ -200,7 +200,7 @@ static int notifiers(const xy_sim_t *sim)
 
     for (int r = 0; r < sim->node.ranks; r++)
         n += is_helper(sim, sim->threads[r].unit);
-    return n;
+    return n > 0 ? n : 1; /* the first that comes to wait */
 }
 
 /* How long after the end of the work rank `r` gets to know of it. */
@@ -209,8 +209,6 @@ static double notice_delay(const xy_sim_t *sim, int ranks, int r, int cores)
     const xy_sim_costs_t *c = &sim->node.costs;
     int turn = r / XY_DIRECT_NOTICES / cores;
 
-    if (sim->comm_count == 0)
-        return 2 * xy_split_height(ranks, 2) * c->poll;
     if (ranks <= XY_DIRECT_NOTICES || cores == 1)
         return (r + 1) * c->packet;
     return (turn + 1) * c->task +

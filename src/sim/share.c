@@ -23,13 +23,12 @@ static void due(xy_event_t *event)
     share->work = work; /* exactly, whatever rounding says */
     share->since = share->clock->now;
     plan(share);
-    share->done(share->model, user);
+    user->done(user);
 }
 
-void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity, void *model,
-                   xy_share_fn done)
+void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity)
 {
-    *share = (xy_share_t){.capacity = capacity, .clock = clock, .model = model, .done = done};
+    *share = (xy_share_t){.capacity = capacity, .clock = clock};
     xy_event_init(&share->event, due, share, 0);
     xy_share_reset(share);
 }

@@ -5,8 +5,8 @@
  * when there are too many, all are slowed down alike.
  *
  *   xy_share_t memory;
- *   xy_share_init(&memory, &clock, 32, model, copied);
- *   st = xy_share_start(&memory, core, 2e-3);      (2 ms at full speed; then copied(model, core))
+ *   xy_share_init(&memory, &clock, 32);
+ *   xy_share_start(&memory, &core->user, 2e-3);   (2 ms at full speed; then core->user.done())
  *   xy_share_cleanup(&memory);
  *
  * One clock of its own serves all users: it runs at the speed at which each of them advances, and a
@@ -20,11 +20,10 @@
 #include "sim/event.h"
 
 /* The first member of what uses a share. */
-typedef struct {
+typedef struct xy_share_user {
     double weight; /* of the speed of a user at full speed, what this one takes */
+    void (*done)(struct xy_share_user *user);
 } xy_share_user_t;
-
-typedef void (*xy_share_fn)(void *model, void *user);
 
 typedef struct {
     double capacity;          /* users at full speed */
@@ -33,12 +32,9 @@ typedef struct {
     xy_heap_t users;          /* by the work at which they are complete */
     xy_event_t event;
     xy_vclock_t *clock;
-    void *model;
-    xy_share_fn done;
 } xy_share_t;
 
-void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity, void *model,
-                   xy_share_fn done);
+void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity);
 void xy_share_cleanup(xy_share_t *share);
 /* Without users, as in the beginning; the clock was reset. */
 void xy_share_reset(xy_share_t *share);

@@ -26,11 +26,12 @@ static void begin_user(xy_event_t *event)
     xy_share_start(&m->share, &m->users[event->index].share, m->users[event->index].seconds);
 }
 
-static void done(void *model, void *user)
+static void done(xy_share_user_t *share)
 {
-    model_t *m = model;
+    user_t *user = (user_t *)share;
+    model_t *m = user->event.owner;
 
-    ((user_t *)user)->end = m->clock.now;
+    user->end = m->clock.now;
     m->done++;
 }
 
@@ -76,8 +77,9 @@ static void test_against_plain(void **state)
         int n = 1 + round % USERS;
 
         m = (model_t){.done = 0};
-        xy_share_init(&m.share, &m.clock, capacity, &m, done);
+        xy_share_init(&m.share, &m.clock, capacity);
         for (int i = 0; i < n; i++) {
+            m.users[i].share.done = done;
             m.users[i].share.weight = round % 2 == 0 ? 1 : (1 + testing_below(8)) / 8.0;
             m.users[i].start = testing_below(32) / 8.0;
             m.users[i].seconds = (1 + testing_below(256)) / 64.0;

@@ -12,7 +12,7 @@
 #include "sim/flow.h"
 #include "sim/net.h"
 #include "sim/node.h"
-#include "sim/share.h"
+#include "sim/sim_memory.h"
 
 /* SIM_OUTSIDE: where nobody looks (arrive.c). */
 typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE, SIM_OUTSIDE } sim_phase_t;
@@ -154,6 +154,7 @@ typedef struct {
     /* ... the core of the rank, in Wait, has done an operation. */
     void (*is_free)(xy_sim_t *sim, int32_t rank);
     void *owner;
+    sim_memory_t *memory; /* of the larger simulation; NULL: of the node */
 } sim_driver_t;
 
 struct xy_sim {
@@ -161,13 +162,13 @@ struct xy_sim {
     xy_cores_t cores;
     const xy_order_t *order;
     int *core_of, *comm, *thread_of;
-    int comm_count, unit_count, domain_count, thread_count;
+    int comm_count, unit_count, thread_count;
     sim_host_t *hosts;
-    int *host_of;             /* [cores] */
-    int host_count, numa_max; /* NUMA nodes of a host, at most */
+    int *host_of; /* [cores] */
+    int host_count;
     sim_network_t network;
     sim_unit_t *units;
-    xy_share_t *domains;   /* [from * numa_max + to in its host]; capacity 0: without limit */
+    sim_memory_t *memory, own_memory;
     sim_thread_t *threads; /* ranks, progress threads, supervisors */
     xy_order_thread_t *order_threads;
     sim_rank_t *ranks;
@@ -202,6 +203,9 @@ bool sim_graph_is_direct(const xy_graph_t *graph);
 /* The ranks of the graph that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const sim_op_t *op, int which, int32_t *rank_p);
 
+/* sim_run.c: seconds of one core that the graph takes in all, and the weight of its copies. */
+xy_status_t sim_work(xy_sim_t *sim, const xy_graph_t *graph, double *work_p);
+
 /* sim_split.c */
 int sim_graph_height(const xy_graph_t *graph); /* the highest level of a tree; 0: it is none */
 /* The S of this node becomes the best for the computation; < 0: as long as t_comm. */
@@ -229,7 +233,7 @@ double sim_transfer_time(const sim_op_t *op);
 void sim_op_ready(xy_sim_t *sim, sim_op_t *op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, sim_op_t *op, double overhead);
 void sim_unit_due(xy_event_t *event);      /* the unit's operation is complete */
-void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
+void sim_flow_done(xy_share_user_t *user); /* ... what it copied through a domain is */
 void sim_message_done(void *sim, xy_flow_t *flow);
 void sim_instants_over(xy_sim_t *sim); /* ready operations without work are complete at once */
 /* Model: begin the next level if this one has nothing left. */

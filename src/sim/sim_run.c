@@ -52,6 +52,18 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     return XY_OK;
 }
 
+xy_status_t sim_work(xy_sim_t *sim, const xy_graph_t *graph, double *work_p)
+{
+    xy_status_t st;
+
+    sim_reset(sim);
+    sim->call = (sim_call_t){.graph = graph, .ranks = sim->node.ranks};
+    st = sim_call_init(sim, &sim->call);
+    *work_p = sim->result.work;
+    sim_call_cleanup(&sim->call);
+    return st;
+}
+
 /* Bytes of a piece. A graph becomes at most about PIECES_MAX operations: with more, a simulated
  * transfer of a terabyte would take hours, and the end of the last piece moves by less than one in
  * thousands. */

@@ -131,6 +131,32 @@ static void test_never_slower(void **state)
     }
 }
 
+/* Collectives without data, also by ranks alone. */
+static void test_no_bytes(void **state)
+{
+    static const uint64_t size = 0;
+    const int ranks = 6;
+    xy_collective_t all[XY_COLL_COUNT];
+    xy_machine_t *m;
+    xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+    xy_sim_sweep_t sweep;
+
+    (void)state;
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        all[c] = (xy_collective_t)c;
+    assert_int_equal(xy_machine_load("core:8", &m), XY_OK);
+    sweep = sweep_of(m, &ranks, 1, &size, 1);
+    sweep.collectives = all;
+    sweep.collective_count = XY_COLL_COUNT;
+    sweep.ways = &(xy_sim_way_t){"none", {.progress = XY_SIM_TASKS}};
+    sweep.way_count = 1;
+    assert_int_equal(xy_sim_sweep(&sweep, &points), XY_OK);
+    for (size_t i = 0; i < points.count; i++)
+        assert_true(XY_VEC_AT(&points, xy_sim_point_t, i).times.t_comm < 1e-4);
+    xy_vec_cleanup(&points);
+    xy_machine_destroy(m);
+}
+
 static char *written(void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *),
                      const xy_sim_sweep_t *sweep, const xy_vec_t *points)
 {
@@ -248,9 +274,9 @@ static void test_all_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tasks_win),  cmocka_unit_test(test_never_slower),
-        cmocka_unit_test(test_writers),    cmocka_unit_test(test_finding),
-        cmocka_unit_test(test_all_graphs),
+        cmocka_unit_test(test_no_bytes),     cmocka_unit_test(test_tasks_win),
+        cmocka_unit_test(test_never_slower), cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_finding),      cmocka_unit_test(test_all_graphs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "sim/levels.h"
+#include "sim/sweep_internal.h"
 
 /* Blocks that are all alike, for the collectives that take a vector of them. */
 typedef struct {
     uint64_t *counts, *offsets;
     const uint64_t **rows, **offset_rows;
+    int *ranks; /* 0, 1, ... */
 } blocks_t;
 
 /* Makes the counts and offsets of `n` equal blocks; the caller frees them, also on failure. */
@@ -20,12 +22,14 @@ static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
 
     b->counts = xy_calloc(2 * size, sizeof(*b->counts));
     b->rows = xy_calloc(2 * size, sizeof(*b->rows));
-    if (b->counts == NULL || b->rows == NULL)
+    b->ranks = xy_calloc(size, sizeof(*b->ranks));
+    if (b->counts == NULL || b->rows == NULL || b->ranks == NULL)
         return xy_fail_memory("cutting a collective into blocks");
     b->offsets = b->counts + n;
     b->offset_rows = b->rows + n;
     for (int i = 0; i < n; i++) {
         b->counts[i] = count;
+        b->ranks[i] = i;
         b->offsets[i] = (uint64_t)i * count;
         b->rows[i] = b->counts;
         b->offset_rows[i] = b->offsets;
@@ -42,6 +46,15 @@ static bool is_own(const xy_sim_node_t *node)
 static bool has_nodes(const xy_sim_node_t *node)
 {
     return node->machine != NULL && xy_machine_count(node->machine, XY_OBJ_NODE) > 1;
+}
+
+/* Are there communication cores for tasks? */
+static bool is_offloaded(const xy_sim_node_t *node, int ranks)
+{
+    bool is_full =
+        node->machine != NULL && (int)xy_machine_count(node->machine, XY_OBJ_CORE) <= ranks;
+
+    return node->progress == XY_SIM_TASKS && node->comm_cores != 0 && !is_full;
 }
 
 /* Trees and chains are what split-tree is studied with. Progress threads run what the chooser finds
@@ -96,16 +109,25 @@ static const char *levels_algorithm(const xy_sim_node_t *node, const xy_coll_req
                                      : usual_algorithm(node, q->collective);
 }
 
+/* Without its blocks. */
+static xy_coll_request_t request_of(const xy_sim_node_t *node, xy_collective_t collective,
+                                    int ranks, uint64_t size)
+{
+    bool is_bytes = collective == XY_COLL_ALLTOALLW;
+
+    return (xy_coll_request_t){.collective = collective,
+                               .procs = ranks,
+                               .count = is_bytes ? size : (size + 7) / 8,
+                               .element = is_bytes ? 1 : 8,
+                               .is_commutative = true,
+                               .is_offloaded = is_offloaded(node, ranks)};
+}
+
 xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, const char *name,
                          int ranks, uint64_t size, xy_graph_t **graph_p)
 {
-    bool is_bytes = collective == XY_COLL_ALLTOALLW, is_named = name != NULL;
-    xy_coll_request_t q = {.collective = collective,
-                           .procs = ranks,
-                           .count = is_bytes ? size : (size + 7) / 8,
-                           .element = is_bytes ? 1 : 8,
-                           .is_commutative = true,
-                           .is_offloaded = node->progress == XY_SIM_TASKS};
+    bool is_named = name != NULL;
+    xy_coll_request_t q = request_of(node, collective, ranks, size);
     const xy_coll_algorithm_t *algorithm;
     const xy_coll_link_t *link = &xy_coll_link_default;
     sim_levels_t levels = {0};
@@ -125,7 +147,8 @@ xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, 
     }
     if (st == XY_OK) {
         q.counts = blocks.counts;
-        if (collective == XY_COLL_ALLTOALLV || is_bytes) {
+        q.groups = has_nodes(node) ? NULL : blocks.ranks; /* each has a core */
+        if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW) {
             q.matrix = blocks.rows;
             q.send_offsets = q.receive_offsets = blocks.offset_rows;
         }
@@ -136,6 +159,7 @@ xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, 
     sim_levels_cleanup(&levels);
     xy_free(blocks.counts);
     xy_free(blocks.rows);
+    xy_free(blocks.ranks);
     return st;
 }
 
@@ -219,23 +243,78 @@ static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t co
     return st;
 }
 
-/* Simulates one point of a sweep. */
-static xy_status_t measure(const xy_sim_sweep_t *sweep, const xy_graph_t *graph, double compute,
-                           int split, xy_sim_point_t *point)
+/* Do the ranks alone make progress? */
+static bool is_alone(const xy_sim_t *sim)
+{
+    return is_own(&sim->node) && sim->comm_count == 0 && sim->host_count == 1;
+}
+
+/* Simulates a point of that kind: the three runs of a measurement. */
+static xy_status_t measure_alone(xy_sim_t *sim, const xy_graph_t *graph, const char *algorithm,
+                                 double compute, xy_sim_point_t *point)
+{
+    const xy_coll_request_t q =
+        request_of(&sim->node, point->collective, point->ranks, point->size);
+    xy_sim_times_t *times = &point->times;
+    xy_status_t st;
+
+    *times = (xy_sim_times_t){0};
+    st = sim_work(sim, graph, &times->work);
+    if (st == XY_OK)
+        st = sweep_job_run(sim, &q, algorithm, 0, NULL, &times->t_comm);
+    times->t_comp = compute < 0 ? times->t_comm : compute;
+    if (st == XY_OK)
+        st = sweep_job_run(sim, &q, algorithm, times->t_comp, NULL, &times->t_ovrl);
+    return st;
+}
+
+/* The node of a point. */
+static xy_sim_node_t node_of(const xy_sim_sweep_t *sweep, const xy_sim_point_t *point, int split)
 {
     xy_sim_node_t node = sweep->ways[point->way].node;
-    xy_sim_t *sim;
-    xy_status_t st;
 
     node.machine = sweep->machine;
     node.costs = sweep->costs;
     node.ranks = point->ranks;
     node.split = split;
     node.threads = point->threads;
-    st = xy_sim_create(&node, &sim);
+    return node;
+}
+
+xy_status_t xy_sim_sweep_trace(const xy_sim_sweep_t *sweep, const xy_sim_point_t *point,
+                               xy_trace_t *trace)
+{
+    xy_sim_node_t node = node_of(sweep, point, point->times.split);
+    const xy_coll_request_t q = request_of(&node, point->collective, point->ranks, point->size);
+    xy_graph_t *graph = NULL;
+    xy_sim_t *sim = NULL;
+    xy_sim_result_t result;
+    xy_status_t st =
+        xy_sim_graph(&node, point->collective, sweep->algorithm, point->ranks, point->size, &graph);
+
+    if (st == XY_OK)
+        st = xy_sim_create(&node, &sim);
+    if (st == XY_OK && is_alone(sim))
+        st = sweep_job_run(sim, &q, sweep->algorithm, point->times.t_comp, trace, &result.end);
+    else if (st == XY_OK)
+        st = xy_sim_run(sim, graph, point->times.t_comp, NULL, trace, &result);
+    xy_sim_destroy(sim);
+    xy_graph_destroy(graph);
+    return st;
+}
+
+/* Simulates one point of a sweep. */
+static xy_status_t measure(const xy_sim_sweep_t *sweep, const xy_graph_t *graph, double compute,
+                           int split, xy_sim_point_t *point)
+{
+    xy_sim_node_t node = node_of(sweep, point, split);
+    xy_sim_t *sim;
+    xy_status_t st = xy_sim_create(&node, &sim);
+
     if (st != XY_OK)
         return st;
-    st = xy_sim_measure(sim, graph, compute, &point->times);
+    st = is_alone(sim) ? measure_alone(sim, graph, sweep->algorithm, compute, point)
+                       : xy_sim_measure(sim, graph, compute, &point->times);
     point->comm_cores = xy_sim_comm_cores(sim);
     point->bound =
         fmax(xy_sim_bound(sim, point->times.t_comp, point->times.work), point->times.network);

@@ -70,6 +70,10 @@ long xy_sim_sweep_points(const xy_sim_sweep_t *sweep);
  * failure. */
 xy_status_t xy_sim_sweep(const xy_sim_sweep_t *sweep, xy_vec_t *points);
 
+/* Records the run of a point beside its computation. */
+xy_status_t xy_sim_sweep_trace(const xy_sim_sweep_t *sweep, const xy_sim_point_t *point,
+                               xy_trace_t *trace);
+
 /* The graph of a collective with equal blocks, as a node of this kind runs it: the named algorithm,
  * or, where tasks run without a split, as the runtime does: `direct`, on several nodes on two
  * levels; or a tree where there is one, or the cheapest. The caller owns it. */

@@ -79,7 +79,7 @@ static void set_costs(xy_sim_costs_t *costs)
     double sum = nbc_link.beta + nbc_link.gamma;
 
     xy_sim_costs_scaled(costs, nbc_link.alpha, nbc_link.beta > 0 ? 1 / nbc_link.beta : 0,
-                        sum > 0 ? 1 / sum : 0, 0);
+                        sum > 0 ? 1 / sum : 0);
 }
 
 static xy_status_t make_machine(xy_machine_t **machine_p)
