@@ -159,6 +159,7 @@ void sim_rank_wait(xy_sim_t *sim, int32_t rank)
     if (sim_is_tasks(sim) && u->op == NULL) {
         sim_task_next(sim, sim->core_of[rank]);
     } else if (!sim_is_tasks(sim) && is_new) {
+        sim_starts_take_over(sim, rank);
         u->turn_end = sim->clock->now;
         u->is_asleep = false;
         sim_turn_changed(sim, rank);
@@ -186,6 +187,7 @@ void sim_rank_leave(xy_sim_t *sim, int32_t rank)
     if (!sim_is_tasks(sim))
         sim_turn_sync(sim, unit);
     sim->ranks[rank].phase = SIM_OUTSIDE;
+    sim_starts_leave(sim, rank);
     sim->units[unit].is_held = true;
     if (!sim_is_tasks(sim))
         sim_turn_changed(sim, rank);

@@ -346,7 +346,7 @@ void job_sim_arrive(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank)
         return;
     job_node_set(job, &coll->scheduled->last, p->node);
     coll->requests[rank]->measured = (int32_t)coll->call.collective + 1;
-    sim_call_arrive(&coll->scheduled->call, rank, p->state != JOB_WAITING);
+    sim_call_arrive(&coll->scheduled->call, rank, p->state == JOB_ENTERING);
 }
 
 /* A driver callback: completes the part of a process in a collective. */

@@ -81,14 +81,34 @@ sim_op_t *sim_start_take(xy_sim_t *sim)
     return op;
 }
 
+/* The rank that does what belongs to the start call of another one: any in Wait, `own` if it is
+ * there. -1: one that is in a start call now, or comes next; always so in a simulation of a node
+ * alone, where all start at the same time. */
+static int32_t starter(const xy_sim_t *sim, int32_t own)
+{
+    int32_t found = -1;
+
+    for (int32_t r = 0; r < sim->node.ranks; r++) {
+        if (sim->ranks[r].phase == SIM_IN_START || sim->driver.started == NULL)
+            return -1;
+        if (sim->ranks[r].phase == SIM_IN_WAIT && (found < 0 || r == own))
+            found = r;
+    }
+    return found;
+}
+
 /* Hand it to the thread or list that executes it. */
 static void dispatch(xy_sim_t *sim, sim_op_t *op)
 {
     int32_t thread = op->thread, rank;
 
     if (op->by == SIM_BY_START && sim_shares_starts(op->call)) {
-        start_put(sim, op);
-        return;
+        thread = starter(sim, op->thread);
+        if (thread < 0) {
+            start_put(sim, op);
+            return;
+        }
+        op->thread = thread;
     }
     if (thread < 0) {
         sim_task_push(sim, op);
@@ -108,6 +128,24 @@ static void dispatch(xy_sim_t *sim, sim_op_t *op)
         thread_put(sim, op);
         sim_turn_changed(sim, thread);
     }
+}
+
+void sim_starts_take_over(xy_sim_t *sim, int32_t rank)
+{
+    sim_op_t *op;
+
+    while ((op = sim_start_take(sim)) != NULL) {
+        op->thread = rank;
+        thread_put(sim, op);
+    }
+}
+
+void sim_starts_leave(xy_sim_t *sim, int32_t rank)
+{
+    sim_thread_t *t = &sim->threads[rank];
+
+    while (t->count > 0 && t->first->by == SIM_BY_START && sim_shares_starts(t->first->call))
+        dispatch(sim, sim_thread_take(sim, rank));
 }
 
 void sim_op_ready(xy_sim_t *sim, sim_op_t *op)

@@ -285,6 +285,10 @@ void sim_rank_poll(xy_sim_t *sim, int32_t rank);
 bool sim_rank_is_busy(const xy_sim_t *sim, int32_t rank);
 void sim_rank_leave(xy_sim_t *sim, int32_t rank);
 sim_op_t *sim_start_take(xy_sim_t *sim); /* NULL: there is none */
+/* A rank that begins to wait does what is left of start calls, and leaves it to others at its end.
+ */
+void sim_starts_take_over(xy_sim_t *sim, int32_t rank);
+void sim_starts_leave(xy_sim_t *sim, int32_t rank);
 
 /* sim_record.c: the trace. */
 xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);

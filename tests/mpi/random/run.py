@@ -99,6 +99,7 @@ def virtual_options(choose):
     options = ["--virtual", machine, "--oversubscribe",
                "--compute", choose.choice(["none", "none", "timed", "timed:0.5"])]
     options += choose.choice([[], ["--progress", choose.choice(["tasks", "threads", "none"])]])
+    options += split_option(choose)
     options += choose.choice([[], [], ["--library", choose.choice(["xylem", "openmpi", "mpich"])]])
     options += choose.choice([[], [], ["--place", choose.choice(["packed", "random", "round-robin", "scatter"])]])
     return options
