@@ -25,6 +25,7 @@ typedef struct {
     stencil_choice_t choice;
     xy_task_result_t result; /* of the last round */
     double seconds[ROUNDS];
+    double predicted; /* by the costs that the choice was made from */
     int rounds;
     bool is_refused;
 } way_t;
@@ -90,11 +91,11 @@ static void print_way(const way_t *way)
     printf("{\"policy\": \"%s\", \"eviction\": \"%s\", \"look_ahead\": %d, \"memory\": %llu, "
            "\"rounds\": %d, "
            "\"loads\": %llu, \"stores\": %llu, \"launches\": %llu, \"waiting\": %llu, "
-           "\"deciding\": %.6g, \"seconds\": [",
+           "\"deciding\": %.6g, \"predicted\": %.6g, \"seconds\": [",
            s->policy, s->eviction, (int)c->look_ahead, (unsigned long long)c->memory,
            (int)c->extra_rounds, (unsigned long long)s->loads, (unsigned long long)s->stores,
            (unsigned long long)s->launches, (unsigned long long)s->launches_waiting,
-           s->scheduling_seconds);
+           s->scheduling_seconds, way->predicted);
     for (int i = 0; i < way->rounds && !way->is_refused; i++)
         printf("%s%.6g", i > 0 ? ", " : "", way->seconds[i]);
     printf("]}");
@@ -107,7 +108,8 @@ static void print_row(const stencil_real_t *r, const way_t *ways, int count, dou
     const xy_stencil_costs_t *c = stencil_gpu_costs(r);
 
     printf("{\"ready\": %.6g, \"waited\": %.6g, \"task\": %.6g, \"once\": %.6g, \"launch\": %.6g, "
-           "\"copy\": %.6g, \"event\": %.6g, \"in\": [%.6g, %.6g], \"out\": [%.6g, %.6g], "
+           "\"copy\": %.6g, \"event\": %.6g, \"in\": [%.6g, %.6g], \"out\": "
+           "[%.6g, %.6g], "
            "\"both\": %.6g, \"ways\": [",
            ready, waited, c->task, c->ahead.once, c->ahead.launch, c->ahead.copy, c->ahead.event,
            c->in.latency, c->in.bandwidth, c->out.latency, c->out.bandwidth, c->both);
@@ -148,6 +150,9 @@ static xy_status_t run_all(const xy_stencil_run_t *run, way_t *ways, int count)
          round++)
         for (int i = 0; i < count; i++)
             run_once(&r, &ways[i]);
+    for (int i = 0; i < count && st == XY_OK; i++)
+        if (!ways[i].is_refused)
+            st = stencil_real_predict(&r, &ways[i].choice, &ways[i].predicted);
     if (st == XY_OK)
         print_row(&r, ways, count, ready, waited);
     stencil_real_cleanup(&r);

@@ -12,10 +12,11 @@ divided by that of the best other: its distribution, and the worst rows with the
 with a quarter more memory, which should not take longer.
 
 --real runs on the GPU of this machine (bench_gpu_random). A row has cells and a memory of the GPU; it runs with the
-default and with nine others, three times each in turn where one of them seems faster. Prints the ratio of the medians.
-Where MACHINE describes the GPU (xylem calibrate --gpu; xylem machine --xml MACHINE), the others are the --trials (6)
-that are best in virtual time, and the errors of the virtual times are printed, too. --lines writes the input of
-bench_gpu_random, for another machine; with --measured, its output there, the results are printed.
+default and with fourteen others, three times each in turn where one of them seems faster. Prints the ratio of the medians,
+and the errors of the virtual times that the choice was made from. Where MACHINE describes the GPU (xylem calibrate --gpu;
+xylem machine --xml MACHINE), the others are the --trials (6) that are best in virtual time, and the errors are those of
+--as-real. --lines writes the input of bench_gpu_random, for another machine; with --measured, its output there, the
+results are printed.
 """
 import argparse
 import concurrent.futures
@@ -33,8 +34,9 @@ OTHERS = ([["closure", n] for n in (0, 1, 2, 4, 8, 16)] + [["relay", n] for n in
                                       "cache-oblivious") for n in (0, 4)])
 
 
-REAL_OTHERS = [["closure", 0], ["closure", 2], ["closure", 8], ["relay", 2], ["dmdar", 0], ["dmdar", 4], ["lws", 4],
-               ["darts", 4], ["modular-ready", 4]]
+REAL_OTHERS = [["closure", 0], ["closure", 1], ["closure", 2], ["closure", 4], ["closure", 8], ["relay", 0], ["relay", 2],
+               ["dmdar", 0], ["dmdar", 4], ["lws", 4], ["darts", 4], ["modular-ready", 0], ["modular-ready", 4],
+               ["cache-oblivious", 0]]
 
 
 def between(choose, low, high):
@@ -151,6 +153,8 @@ def errors_of(xylem, machine, row, ways, pool):
     """Those of the virtual times, of all ways that ran."""
     virtual = ("--as-real", "--machine", machine)
     ran = [way for way in ways if way["seconds"]]
+    if not machine:
+        return [way["predicted"] / statistics.median(way["seconds"]) - 1 for way in ran]
     times = pool.map(lambda way: predict(xylem, row, ran_options(way), virtual), ran)
     return [time / statistics.median(way["seconds"]) - 1 for time, way in zip(times, ran) if time is not None]
 
@@ -189,7 +193,7 @@ def tell(xylem, arguments, lines, results, pool):
         ways = result["ways"]
         default = statistics.median(ways[0]["seconds"])
         best = min((way for way in ways[1:] if way["seconds"]), key=lambda way: statistics.median(way["seconds"]))
-        wrong = errors_of(xylem, arguments.real, row, ways, pool) if arguments.real else []
+        wrong = errors_of(xylem, arguments.real, row, ways, pool)
         ratios.append(default / statistics.median(best["seconds"]))
         errors += wrong
         spent.append((result["waited"], default, result["ready"]))

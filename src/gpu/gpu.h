@@ -185,8 +185,10 @@ typedef struct {
 /* Open one: streams, events and copies take virtual time and move nothing, and it compiles nothing.
  * XY_ENOMEM. */
 xy_status_t xy_gpu_model_open(const xy_gpu_model_t *costs, xy_gpu_device_t **gpu_p);
-/* A kernel that takes so long, on such a GPU. */
-xy_status_t xy_gpu_model_launch(xy_gpu_stream_t *stream, double seconds);
+/* A kernel of so many tasks that takes so long, on such a GPU; and the tasks of all that have ended
+ * by the clock. */
+xy_status_t xy_gpu_model_launch(xy_gpu_stream_t *stream, double seconds, uint64_t tasks);
+uint64_t xy_gpu_model_tasks(const xy_gpu_device_t *gpu);
 
 /* ---- For code that calls the driver itself ---- */
 

@@ -31,6 +31,7 @@ typedef struct {
     double ready;                /* when it could begin */
     double seconds;              /* that do not depend on the link */
     double bytes;                /* on the link, after that */
+    uint64_t tasks;              /* of a kernel */
     const model_stream_t *other; /* MODEL_AFTER: until it has done so many */
     uint64_t number;
     model_event_t *event; /* MODEL_RECORD */
@@ -44,8 +45,10 @@ struct model_stream {
 
 typedef struct {
     xy_gpu_model_t costs;
-    double now;
+    double now;        /* of what has happened; the host's clock is not before it, */
+    double next;       /* and nothing happens by itself before this */
     uint64_t memories; /* bytes given out so far */
+    uint64_t tasks;    /* of kernels that have ended */
     xy_vec_t streams;  /* of model_stream_t * */
     model_stream_t *engines[ENGINES];
 } model_t;
@@ -91,6 +94,7 @@ static void end_op(model_t *m, model_stream_t *s)
 
     if (op->kind == MODEL_RECORD && op->event != NULL && op->event->number == s->done + 1)
         op->event->time = m->now;
+    m->tasks += op->tasks;
     s->done++;
     s->is_running = false;
 }
@@ -173,18 +177,18 @@ static void work_until(model_t *m, double time)
     }
 }
 
+static void step(model_t *m)
+{
+    work_until(m, m->next);
+    begin_all(m);
+    m->next = next_moment(m);
+}
+
 /* The device does all that it can up to the host's clock. */
 static void follow(model_t *m)
 {
-    double next;
-
-    begin_all(m);
-    while ((next = next_moment(m)) <= *m->costs.clock) {
-        work_until(m, next);
-        begin_all(m);
-    }
-    if (*m->costs.clock > m->now)
-        work_until(m, *m->costs.clock);
+    while (m->next <= *m->costs.clock)
+        step(m);
 }
 
 /* The host waits until the stream has done so many. */
@@ -194,12 +198,9 @@ static xy_status_t until(xy_gpu_device_t *gpu, const model_stream_t *s, uint64_t
 
     follow(m);
     while (s->done < number) {
-        double next = next_moment(m);
-
-        if (isinf(next))
+        if (isinf(m->next))
             return xy_fail(XY_EIO, "%s: streams wait for each other", gpu->info.name);
-        work_until(m, next);
-        begin_all(m);
+        step(m);
     }
     *m->costs.clock = fmax(*m->costs.clock, m->now);
     return XY_OK;
@@ -350,9 +351,10 @@ static xy_status_t put(xy_gpu_stream_t *stream, const model_op_t *op, double sec
     if (st != XY_OK)
         return st;
     s->ops[s->put % s->room] = *op;
-    s->ops[s->put % s->room].ready = m->now + m->costs.delay;
-    s->put++;
-    begin_all(m);
+    s->ops[s->put % s->room].ready = *m->costs.clock + m->costs.delay;
+    if (s->put++ == s->done) /* otherwise it is looked at when the one before it ends */
+        m->next = fmin(m->next, *m->costs.clock + m->costs.delay);
+    follow(m);
     return XY_OK;
 }
 
@@ -549,13 +551,19 @@ xy_status_t xy_gpu_model_open(const xy_gpu_model_t *costs, xy_gpu_device_t **gpu
         return st;
     model_of(*gpu_p)->costs = *costs;
     model_of(*gpu_p)->now = *costs->clock;
+    model_of(*gpu_p)->next = INFINITY;
     return XY_OK;
 }
 
-xy_status_t xy_gpu_model_launch(xy_gpu_stream_t *stream, double seconds)
+xy_status_t xy_gpu_model_launch(xy_gpu_stream_t *stream, double seconds, uint64_t tasks)
 {
     const model_t *m = model_of(stream->gpu);
 
-    return put(stream, &(model_op_t){.kind = MODEL_KERNEL, .seconds = seconds},
+    return put(stream, &(model_op_t){.kind = MODEL_KERNEL, .seconds = seconds, .tasks = tasks},
                m->costs.launch_put);
+}
+
+uint64_t xy_gpu_model_tasks(const xy_gpu_device_t *gpu)
+{
+    return model_of(gpu)->tasks;
 }

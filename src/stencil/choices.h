@@ -14,7 +14,7 @@
 
 #include "stencil/real.h"
 
-typedef struct {
+typedef struct stencil_choices {
     char *text;      /* of the file, cut into lines; NULL: there is none */
     xy_vec_t keys;   /* of const char *, oldest first */
     xy_vec_t values; /* of stencil_choice_t */

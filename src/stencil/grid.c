@@ -300,8 +300,8 @@ static double rate_of(const xy_task_platform_t *p)
 
 /* About what a good schedule takes: its tasks are shared evenly, and rows of blocks come and go as
  * those of a window in one memory that slides over the domain (bound.c). */
-static double expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *p,
-                               const xy_task_ahead_t *ahead)
+double stencil_expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *p,
+                                const xy_task_ahead_t *ahead)
 {
     double tasks = (double)written_blocks(s) * s->iterations, task = s->task_seconds;
     uint64_t row = s->block_bytes * (uint64_t)(s->blocks[1] * s->blocks[2] * stencil_arrays(s));
@@ -322,42 +322,25 @@ static double expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *
     return fmax(speed > 0 ? tasks * task / speed : 0, rate > 0 ? moved / rate : 0);
 }
 
-/* Trials may take so much of the run; with fewer iterations they tell little. */
-static const double WORTH = 0.02;
-enum { ITERATIONS_LEAST = 6 };
-
-/* The iterations of these blocks that are simulated within so many seconds. */
-static int iterations_within(const xy_stencil_t *trial, double seconds)
-{
-    double accesses = (double)written_blocks(trial) * (trial->points + stencil_arrays(trial) - 1);
-    double most = fmax(seconds / (accesses * xy_task_trial_access), ITERATIONS_LEAST);
-
-    return most < trial->iterations ? (int)most : trial->iterations;
-}
-
 /* A window over a domain with two arrays moves by its own width at least: as many blocks as all
  * memories hold, and some more. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                const xy_task_ahead_t *ahead, double hidden, xy_graph_t **graph_p,
-                                double *worth_p)
+                                xy_graph_t **graph_p)
 {
     uint64_t held = p->capacity[1] / s->block_bytes * (uint64_t)p->workers;
     int64_t rows = (int64_t)(held / (uint64_t)(s->blocks[1] * s->blocks[2])) + TRIAL_ROWS;
     xy_stencil_t trial = *s;
-    bool is_whole = stencil_cells(s) * s->iterations <= TRIAL_TASKS;
     int64_t most;
 
     *graph_p = NULL;
-    *worth_p = WORTH * expected_seconds(s, p, ahead);
-    if (!is_whole && rows < s->blocks[0])
+    if (stencil_cells(s) * s->iterations <= TRIAL_TASKS)
+        return XY_OK;
+    if (rows < s->blocks[0])
         trial.blocks[0] = rows;
     most = TRIAL_TASKS / stencil_cells(&trial);
     most = most > TRIAL_ITERATIONS ? most : TRIAL_ITERATIONS;
-    if (!is_whole && trial.iterations > most)
+    if (trial.iterations > most)
         trial.iterations = (int)most;
-    trial.iterations = iterations_within(&trial, hidden + *worth_p);
-    if (is_whole && trial.iterations == s->iterations)
-        return XY_OK;
     trial.check_every = 0;
     return xy_stencil_build(&trial, graph_p);
 }

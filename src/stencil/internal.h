@@ -70,11 +70,12 @@ int stencil_batch(const xy_stencil_t *s);
 /* Bytes of blocks that tasks change: on GPUs a task writes to another buffer. 0: there are none. */
 uint64_t stencil_exchange(const xy_stencil_t *s);
 /* A grid of fewer rows, or with fewer iterations, to choose a policy for a run on GPUs by; *graph_p
- * is NULL if the run itself is short enough. Trials may take `hidden` seconds for nothing, and
- * *worth_p more. */
+ * is NULL if the run itself is short enough. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                const xy_task_ahead_t *ahead, double hidden, xy_graph_t **graph_p,
-                                double *worth_p);
+                                xy_graph_t **graph_p);
+/* Seconds of a run on GPUs with a good schedule, about. */
+double stencil_expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *p,
+                                const xy_task_ahead_t *ahead);
 
 /* ---- stencil_shape.c ---- */
 

@@ -340,10 +340,7 @@ xy_status_t stencil_real_memory(stencil_real_t *r)
 
 void stencil_real_cleanup(stencil_real_t *r)
 {
-    stencil_choice_t unused;
-
-    if (r->chooser.is_started)
-        (void)stencil_real_choose_end(r, &unused);
+    stencil_real_choose_cleanup(r, false);
     if (r->memory != NULL && (r->gpu == NULL || r->run->file != NULL))
         munmap(r->memory, r->memory_bytes);
     stencil_gpu_close(r);
@@ -555,6 +552,7 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.parts = r.grid.parts;
         *result_p = result;
     }
+    stencil_real_choose_cleanup(&r, st == XY_OK);
     stencil_real_cleanup(&r);
     return st;
 }

@@ -32,12 +32,17 @@ typedef struct {
     double spent; /* seconds in policies, to find out */
 } stencil_choice_t;
 
-/* The thread that chooses; what it finds is read after it has ended. */
+/* The thread that chooses; what it finds is read after it has ended. Policies race on. */
 typedef struct {
     pthread_t thread;
-    bool is_started;
-    _Atomic double worth; /* seconds for which it is waited once the memory is ready */
-    atomic_bool enough;   /* they have passed */
+    bool is_started, is_begun;
+    xy_task_race_t *race; /* NULL: there is none */
+    xy_graph_t *graph;    /* of its trials; NULL: that of the run */
+    xy_task_platform_t *platform;
+    double worth;                  /* seconds for which it is waited once the memory is ready */
+    char *key;                     /* under which the choice is stored; NULL: it is not */
+    struct stencil_choices *known; /* those that are stored */
+    bool is_tried;                 /* the choice is new */
     stencil_choice_t choice;
     xy_status_t status;
 } stencil_chooser_t;
@@ -131,11 +136,16 @@ xy_status_t stencil_ranks_tell(const stencil_real_t *r);
 
 /* real_choose.c */
 /* Replace a policy that is a choice by what ends first in virtual time, leave cores or GPUs alone
- * if the others end sooner without them, and choose how many data are loaded early. A thread does
- * so while the memory of the domain is made ready, and then for a small part of the run. The second
- * function ends it. */
+ * if the others end sooner without them, and choose how many data are loaded early. Threads do so
+ * while the memory of the domain is made ready, and then for a small part of the run. The second
+ * function tells the choice. After the run the third one ends the threads, and stores the choice of
+ * a run that has succeeded. */
 void stencil_real_choose_begin(stencil_real_t *r);
 xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p);
+void stencil_real_choose_cleanup(stencil_real_t *r, bool is_kept);
+/* Virtual seconds of the run with a choice, by the measured costs. */
+xy_status_t stencil_real_predict(const stencil_real_t *r, const stencil_choice_t *choice,
+                                 double *seconds_p);
 
 /* real_speed.c */
 /* The time of a task on each of so many cores at once. */

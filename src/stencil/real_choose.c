@@ -94,22 +94,30 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
     return p;
 }
 
-/* Simulates a policy on `platform`, which it destroys. */
-static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
-                            const atomic_bool *enough, xy_task_platform_t *platform,
-                            xy_task_result_t *result_p)
+/* How the run is simulated on `platform`. */
+static xy_task_sim_t options_of(const stencil_real_t *r, const char *policy,
+                                const xy_task_platform_t *platform)
 {
     xy_task_sim_t how = r->run->how;
-    xy_status_t st = XY_ENOMEM;
 
     how.policy = policy;
-    how.enough = enough;
     how.trace = NULL;
     how.observer = NULL;
-    if (platform == NULL)
-        return xy_fail_memory("choosing a policy");
     if (r->gpu != NULL && platform->workers == platform->memories - 1)
         how.ahead = &stencil_gpu_costs(r)->ahead;
+    return how;
+}
+
+/* Simulates a policy on `platform`, which it destroys. */
+static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
+                            xy_task_platform_t *platform, xy_task_result_t *result_p)
+{
+    xy_task_sim_t how;
+    xy_status_t st;
+
+    if (platform == NULL)
+        return xy_fail_memory("choosing a policy");
+    how = options_of(r, policy, platform);
     st = xy_task_simulate(graph, platform, &how, result_p);
     xy_task_platform_destroy(platform);
     return st;
@@ -137,7 +145,7 @@ static xy_status_t shorter(const stencil_real_t *r, xy_graph_t **graph_p)
 }
 
 /* GPUs alone, GPUs and cores, cores alone: the first that none of the others clearly beats. */
-static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *choice)
+static xy_status_t choose_workers(stencil_real_t *r, stencil_choice_t *choice)
 {
     const int32_t gpus = stencil_gpu_count(r), cores = r->workers - gpus;
     const int32_t tries[3][2] = {{gpus, 0}, {gpus, cores}, {0, cores}};
@@ -151,11 +159,11 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
     for (int i = 0; i < 3 && st == XY_OK; i++) {
         xy_task_result_t result;
 
-        st = simulate(r, graph, policy, NULL, platform_of_gpus(r, tries[i][0], tries[i][1]),
-                      &result);
+        st = simulate(r, graph, policy, platform_of_gpus(r, tries[i][0], tries[i][1]), &result);
         if (st != XY_OK)
             break;
         choice->spent += result.scheduling_seconds;
+        r->chooser.is_tried = true;
         if (result.makespan > GAIN * best)
             continue;
         best = result.makespan;
@@ -168,70 +176,115 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
 
 /* ---- Which policy? ---- */
 
-/* Where no trial ended in time, what is good most often. */
-static void choose_untried(stencil_choice_t *choice, const xy_task_policy_t *policy, bool is_open)
-{
-    const xy_task_trial_t *t = xy_task_trial_first(policy != NULL ? policy->name : NULL);
+/* So much of the run may be spent to wait for the choice. */
+static const double WORTH = 0.02;
 
-    if (policy == NULL || policy->trials != NULL)
-        choice->policy = t->policy;
-    if (is_open)
-        choice->look_ahead = t->look_ahead;
+static void take(stencil_chooser_t *c, const xy_task_result_t *result)
+{
+    stencil_choice_t *choice = &c->choice;
+
+    c->is_tried = true;
+    choice->policy = result->policy;
+    choice->eviction = result->eviction;
+    choice->extra_rounds = result->extra_rounds;
+    choice->memory = result->memory > 0 ? result->memory : choice->memory;
+    choice->spent += result->scheduling_seconds;
 }
 
-/* About how fast memory is pinned and filled with the first values, in bytes per second. */
-static const double READY_RATE = 5e9;
-
-/* Seconds until the memory of the domain is ready; a file is only mapped. */
-static double ready_seconds(const stencil_real_t *r)
+/* Let policies race on the GPUs; those and how many data are loaded early are a choice unless they
+ * are given. */
+static xy_status_t begin_race(stencil_real_t *r)
 {
-    return r->run->file != NULL ? 0 : (double)r->block_data * (double)r->stride / READY_RATE;
+    stencil_chooser_t *c = &r->chooser;
+    xy_task_sim_t how;
+    xy_status_t st = XY_ENOMEM;
+
+    c->platform = platform_of_gpus(r, c->choice.gpus, 0);
+    if (c->platform == NULL)
+        return xy_fail_memory("choosing a policy");
+    how = options_of(r, c->choice.policy, c->platform);
+    c->worth = WORTH * stencil_expected_seconds(&r->grid, c->platform, how.ahead);
+    st = stencil_build_trial(&r->grid, c->platform, &c->graph);
+    if (st == XY_OK)
+        st = xy_task_race_create(c->graph != NULL ? c->graph : r->graph, c->platform, &how,
+                                 &c->race);
+    return st;
 }
 
-/* And how many data are loaded early. On GPUs alone both are a choice unless they are given. */
+/* The policy of a run, if that is a choice; of one on GPUs alone it is known later. */
 static xy_status_t choose_policy(stencil_real_t *r, stencil_choice_t *choice)
 {
     const bool is_gpus = choice->gpus > 0 && choice->cores == 0;
     const bool is_open = is_gpus && r->run->how.params.look_ahead == XY_TASK_CHOOSE;
     const xy_task_policy_t *policy = NULL;
-    xy_graph_t *shorter_run = NULL;
-    xy_task_platform_t *platform;
     xy_task_result_t result;
-    double worth;
     xy_status_t st = XY_OK;
 
     if (choice->policy != NULL)
         st = xy_task_policy_find(choice->policy, &policy);
     if (st != XY_OK || !(policy != NULL ? policy->trials != NULL || is_open : is_gpus))
         return st;
-    platform = choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
-                                : platform_of_cores(r, choice->cores);
-    if (is_gpus && platform != NULL)
-        st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, ready_seconds(r),
-                                 &shorter_run, &worth);
-    if (is_gpus && platform != NULL && st == XY_OK)
-        atomic_store(&r->chooser.worth, worth);
+    if (is_gpus)
+        return begin_race(r);
+    st = simulate(r, r->graph, choice->policy,
+                  choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
+                                   : platform_of_cores(r, choice->cores),
+                  &result);
     if (st == XY_OK)
-        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy,
-                      is_gpus ? &r->chooser.enough : NULL, platform, &result);
-    else
-        xy_task_platform_destroy(platform);
-    xy_graph_destroy(shorter_run);
+        take(&r->chooser, &result);
+    return st;
+}
+
+/* Where the race has only begun, what is good most often. */
+static void choose_untried(stencil_choice_t *choice, bool is_open)
+{
+    const xy_task_trial_t *t = xy_task_trial_first(choice->policy);
+
+    if (is_open)
+        choice->look_ahead = t->look_ahead;
+    choice->policy = t->policy;
+}
+
+/* Waits for the race, a little, and fills in the choice. */
+static xy_status_t end_race(stencil_real_t *r)
+{
+    stencil_chooser_t *c = &r->chooser;
+    xy_task_result_t result;
+    xy_status_t st = xy_task_race_result(c->race, c->worth, &result);
+
     if (st == XY_EINTERRUPTED) {
-        choose_untried(choice, policy, is_open);
+        choose_untried(&c->choice, r->run->how.params.look_ahead == XY_TASK_CHOOSE);
         return XY_OK;
     }
     if (st != XY_OK)
         return st;
-    if (is_gpus)
-        choice->gpus = result.workers;
-    choice->policy = result.policy;
-    choice->eviction = result.eviction;
-    choice->extra_rounds = result.extra_rounds;
-    choice->look_ahead = result.look_ahead;
-    choice->memory = result.memory > 0 ? result.memory : choice->memory;
-    choice->spent += result.scheduling_seconds;
+    take(c, &result);
+    c->choice.gpus = result.workers;
+    c->choice.look_ahead = result.look_ahead;
     return XY_OK;
+}
+
+xy_status_t stencil_real_predict(const stencil_real_t *r, const stencil_choice_t *choice,
+                                 double *seconds_p)
+{
+    xy_task_platform_t *p = platform_of_gpus(r, choice->gpus, choice->cores);
+    xy_task_result_t result;
+    xy_task_sim_t how;
+    xy_status_t st;
+
+    if (p == NULL)
+        return xy_fail_memory("predicting a run");
+    how = options_of(r, choice->policy, p);
+    how.eviction = choice->eviction;
+    how.params.extra_rounds = choice->extra_rounds;
+    how.params.look_ahead = choice->look_ahead;
+    for (int32_t m = 1; m < p->memories && choice->memory > 0; m++)
+        p->capacity[m] = choice->memory;
+    st = xy_task_simulate(r->graph, p, &how, &result);
+    xy_task_platform_destroy(p);
+    if (st == XY_OK)
+        *seconds_p = result.makespan;
+    return st;
 }
 
 /* By trials, in virtual time. */
@@ -248,33 +301,32 @@ static xy_status_t choose_anew(stencil_real_t *r, stencil_choice_t *choice)
     return st == XY_OK ? choose_policy(r, choice) : st;
 }
 
-/* The stored choice of an earlier run like this one, or else a new one; that is stored. */
-static xy_status_t choose_with_file(stencil_real_t *r, stencil_choice_t *choice)
+/* The stored choice of an earlier run like this one, if there is one. */
+static xy_status_t find_choice(stencil_real_t *r, bool *is_found_p)
 {
-    const char *path = r->run->choices;
-    char *key = stencil_choices_key(r);
-    stencil_choices_t known;
+    stencil_chooser_t *c = &r->chooser;
     xy_status_t st;
 
-    if (key == NULL)
-        return choose_anew(r, choice);
-    st = stencil_choices_read(path, &known);
-    if (st == XY_OK && !stencil_choices_find(&known, key, choice)) {
-        st = choose_anew(r, choice);
-        if (st == XY_OK && choice->spent > 0)
-            stencil_choices_keep(&known, path, key, choice);
-    }
-    stencil_choices_cleanup(&known);
-    xy_free(key);
+    *is_found_p = false;
+    if (r->run->choices != NULL)
+        c->key = stencil_choices_key(r);
+    if (c->key == NULL)
+        return XY_OK;
+    c->known = xy_calloc(1, sizeof(*c->known));
+    if (c->known == NULL)
+        return xy_fail_memory("choosing a policy");
+    st = stencil_choices_read(r->run->choices, c->known);
+    *is_found_p = st == XY_OK && stencil_choices_find(c->known, c->key, &c->choice);
     return st;
 }
 
-/* Fill in r->chooser.choice. */
+/* Fill in r->chooser.choice, and begin the race if there is one. */
 static xy_status_t choose(stencil_real_t *r)
 {
     int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
-    bool is_open = r->run->how.params.look_ahead == XY_TASK_CHOOSE;
+    bool is_open = r->run->how.params.look_ahead == XY_TASK_CHOOSE, is_found;
     stencil_choice_t *choice = &r->chooser.choice;
+    xy_status_t st;
 
     *choice = (stencil_choice_t){.policy = r->run->how.policy,
                                  .eviction = r->run->how.eviction,
@@ -285,7 +337,8 @@ static xy_status_t choose(stencil_real_t *r)
                                  .look_ahead = is_open ? 0 : r->run->how.params.look_ahead};
     if (r->share != NULL) /* all ranks the same, without a trial */
         return XY_OK;
-    return r->run->choices != NULL ? choose_with_file(r, choice) : choose_anew(r, choice);
+    st = find_choice(r, &is_found);
+    return st == XY_OK && !is_found ? choose_anew(r, choice) : st;
 }
 
 enum { BESIDE_NICE = 10 };
@@ -306,21 +359,44 @@ void stencil_real_choose_begin(stencil_real_t *r)
     stencil_chooser_t *c = &r->chooser;
 
     c->is_started = pthread_create(&c->thread, NULL, choose_beside, r) == 0;
+    c->is_begun = c->is_started;
+}
+
+/* Joins the thread, if there still is one. */
+static void join(stencil_chooser_t *c)
+{
+    if (c->is_started)
+        pthread_join(c->thread, NULL);
+    c->is_started = false;
 }
 
 xy_status_t stencil_real_choose_end(stencil_real_t *r, stencil_choice_t *choice_p)
 {
     stencil_chooser_t *c = &r->chooser;
-    double end = xy_clock_seconds(CLOCK_REALTIME) + atomic_load(&c->worth);
-    struct timespec until = {(time_t)end, (long)(1e9 * (end - floor(end)))};
-    bool is_over = c->is_started && pthread_timedjoin_np(c->thread, NULL, &until) == 0;
 
-    atomic_store(&c->enough, true);
-    if (!c->is_started)
+    join(c);
+    if (!c->is_begun) /* several ranks, or there is no thread */
         c->status = choose(r);
-    else if (!is_over)
-        pthread_join(c->thread, NULL);
-    c->is_started = false;
+    c->is_begun = true;
+    if (c->status == XY_OK && c->race != NULL)
+        c->status = end_race(r);
     *choice_p = c->choice;
     return c->status;
+}
+
+void stencil_real_choose_cleanup(stencil_real_t *r, bool is_kept)
+{
+    stencil_chooser_t *c = &r->chooser;
+
+    join(c);
+    xy_task_race_destroy(c->race);
+    xy_graph_destroy(c->graph);
+    xy_task_platform_destroy(c->platform);
+    if (is_kept && c->is_tried && c->known != NULL)
+        stencil_choices_keep(c->known, r->run->choices, c->key, &c->choice);
+    if (c->known != NULL)
+        stencil_choices_cleanup(c->known);
+    xy_free(c->known);
+    xy_free(c->key);
+    *c = (stencil_chooser_t){0};
 }

@@ -109,7 +109,6 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     xy_task_sim_t how = run->how;
     xy_task_ahead_t ahead;
     xy_graph_t *graph, *trial = NULL;
-    double unused;
     xy_status_t st = XY_OK;
 
     if (grid.parts == 0)
@@ -133,7 +132,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         how.ahead = &ahead;
     }
     if (how.ahead != NULL)
-        st = stencil_build_trial(&grid, p, how.ahead, INFINITY, &trial, &unused);
+        st = stencil_build_trial(&grid, p, &trial);
     how.trials_on = trial;
     if (st == XY_OK)
         st = xy_task_simulate(graph, p, &how, &r.sim);

@@ -11,6 +11,9 @@
 
 enum { GPUS_MAX = 64 };
 
+/* At the beginning of a trial: some load much before they compute, and are as fast in the end. */
+static const double SLACK = 1;
+
 /* Where nothing else is known. */
 const xy_task_ahead_t xy_task_ahead_usual = {
     .launch = 3e-6, .copy = 3e-6, .event = 0.5e-6, .delay = 3e-6, .decision = 1e-6};
@@ -20,20 +23,61 @@ typedef struct {
     const double *speed; /* of each GPU */
     double once;
     const double *clock;
-    const sim_trial_t *trial; /* or NULL */
+    xy_gpu_device_t *const *gpus;
+    int32_t gpu_count;
+    sim_trial_t *trial; /* or NULL */
 } tasks_t;
+
+/* By this factor a trial may be behind the best one at the end of a step: by little in the end. */
+static double slack(int32_t step)
+{
+    return sim_as_fast + SLACK * (1 - (double)step / SIM_STEPS);
+}
+
+/* The trial has come to the end of a step at `time`. XY_EINTERRUPTED: others are far ahead. */
+static xy_status_t end_step(sim_trial_t *t, int32_t step, double time)
+{
+    _Atomic(double) *least = &t->field->least[step];
+    double before = atomic_load_explicit(least, memory_order_relaxed);
+
+    t->at[step] = time;
+    atomic_store_explicit(&t->steps, step, memory_order_release);
+    while (t->field->is_racing && time < before &&
+           !atomic_compare_exchange_weak_explicit(least, &before, time, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        continue;
+    return t->field->is_racing && time > slack(step) * before ? XY_EINTERRUPTED : XY_OK;
+}
+
+/* The whole run has ended. Steps that ended when nothing more was to be put into a stream are taken
+ * as evenly long. */
+static void end_all(sim_trial_t *t, double time)
+{
+    int32_t last = t->steps;
+
+    for (int32_t k = last + 1; k < SIM_STEPS; k++)
+        t->at[k] = t->at[last] + (time - t->at[last]) * (k - last) / (SIM_STEPS - last);
+    (void)end_step(t, SIM_STEPS, time);
+}
 
 /* XY_EINTERRUPTED ends the run. The clock of the host is never ahead of the end. */
 static xy_status_t may_continue(const tasks_t *tasks)
 {
-    const sim_trial_t *t = tasks->trial;
+    sim_trial_t *t = tasks->trial;
+    int64_t ops = xy_graph_ops(tasks->graph), over = 0;
+    xy_status_t st = XY_OK;
 
-    if (t != NULL && t->enough != NULL && atomic_load_explicit(t->enough, memory_order_relaxed))
+    if (t == NULL || t->field == NULL)
+        return XY_OK;
+    if (atomic_load_explicit(&t->field->enough, memory_order_relaxed) ||
+        *tasks->clock >
+            sim_as_fast * atomic_load_explicit(&t->field->least[SIM_STEPS], memory_order_relaxed))
         return XY_EINTERRUPTED;
-    if (t != NULL && t->beyond != NULL &&
-        *tasks->clock > atomic_load_explicit(t->beyond, memory_order_relaxed))
-        return XY_EINTERRUPTED;
-    return XY_OK;
+    for (int32_t g = 0; g < tasks->gpu_count; g++)
+        over += (int64_t)xy_gpu_model_tasks(tasks->gpus[g]);
+    for (int32_t k = t->steps + 1; k < SIM_STEPS && over * SIM_STEPS >= k * ops && st == XY_OK; k++)
+        st = end_step(t, k, *tasks->clock);
+    return st;
 }
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
@@ -42,7 +86,7 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
     double seconds = xy_graph_op(tasks->graph, kernel->op)->seconds;
     xy_status_t st = may_continue(tasks);
 
-    return st == XY_OK ? xy_gpu_model_launch(kernel->stream, seconds / tasks->speed[kernel->gpu])
+    return st == XY_OK ? xy_gpu_model_launch(kernel->stream, seconds / tasks->speed[kernel->gpu], 1)
                        : st;
 }
 
@@ -55,7 +99,7 @@ static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int3
     for (int32_t i = 0; i < count; i++)
         seconds += xy_graph_op(tasks->graph, kernels[i].op)->seconds;
     seconds = fmax(seconds - (count - 1) * tasks->once, 0) / tasks->speed[kernels[0].gpu];
-    return st == XY_OK ? xy_gpu_model_launch(kernels[0].stream, seconds) : st;
+    return st == XY_OK ? xy_gpu_model_launch(kernels[0].stream, seconds, (uint64_t)count) : st;
 }
 
 /* Refuses platforms and graphs that real runs on GPUs do not have. */
@@ -122,13 +166,13 @@ static double work_of(const xy_graph_t *graph, const xy_task_ahead_t *costs)
 
 xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                          const xy_task_observer_t *observer, const sim_trial_t *trial,
+                          const xy_task_observer_t *observer, sim_trial_t *trial,
                           xy_task_result_t *result_p)
 {
     double clock = 0, speed = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
     uint64_t memories[GPUS_MAX];
-    tasks_t tasks = {graph, p->speed, how->ahead->once, &clock, trial};
+    tasks_t tasks = {graph, p->speed, how->ahead->once, &clock, gpus, p->workers, trial};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,
@@ -158,6 +202,8 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
     }
     if (st == XY_OK)
         st = xy_task_execute_on(graph, &device, result_p);
+    if (st == XY_OK && trial != NULL && trial->field != NULL)
+        end_all(trial, result_p->makespan);
     for (int32_t g = 0; g < p->workers; g++)
         xy_gpu_close(gpus[g]);
     if (st == XY_OK) {

@@ -536,38 +536,107 @@ static void test_look_ahead_is_bounded(void **state)
     xy_graph_destroy(g);
 }
 
-/* Until it is enough all trials are made; then none is, and those that run are given up, as are
- * those that take longer than others. */
-static void test_enough_trials(void **state)
+/* Trials end when it is enough, when others have ended long before, or when they fall behind. */
+static void test_trials_end(void **state)
 {
     xy_graph_t *g = make_graph(100, 10, 1e-4);
     xy_task_platform_t *p = platform(40 * BYTES, BYTES / 1e-4, BYTES / 1e-4);
+    const xy_task_sim_t how = {.params = {.look_ahead = 2}, .ahead = &free_host};
     const xy_task_policy_t *policy;
-    atomic_bool enough = false;
-    xy_task_sim_t how = {
-        .params = {.look_ahead = XY_TASK_CHOOSE}, .ahead = &free_host, .enough = &enough};
-    _Atomic(double) beyond;
-    sim_trial_t trial = {.enough = &enough}, late = {.beyond = &beyond};
+    sim_field_t field = {.is_racing = true};
+    sim_trial_t whole = {.field = &field}, trial;
+    xy_task_result_t r;
+
+    (void)state;
+    assert_int_equal(xy_task_policy_find("closure", &policy), XY_OK);
+    for (int k = 0; k <= SIM_STEPS; k++)
+        atomic_init(&field.least[k], INFINITY);
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &whole, &r), XY_OK);
+    assert_int_equal(whole.steps, SIM_STEPS);
+    assert_true(whole.at[SIM_STEPS] == r.makespan);
+    for (int k = 1; k <= SIM_STEPS; k++) {
+        assert_true(whole.at[k] > 0 && whole.at[k] >= whole.at[k - 1]);
+        assert_true(field.least[k] == whole.at[k] || (k > SIM_STEPS / 2 && k < SIM_STEPS));
+    }
+    trial = (sim_trial_t){.field = &field};
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_OK);
+    atomic_store(&field.least[SIM_STEPS / 2], 0.5 * whole.at[SIM_STEPS / 2]);
+    trial = (sim_trial_t){.field = &field};
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
+    assert_int_equal(trial.steps, SIM_STEPS / 2);
+    field.is_racing = false;
+    atomic_store(&field.least[SIM_STEPS], 0.75 * whole.at[SIM_STEPS]);
+    trial = (sim_trial_t){.field = &field};
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
+    assert_true(trial.steps > SIM_STEPS / 2 && trial.steps < SIM_STEPS);
+    atomic_store(&field.enough, true);
+    trial = (sim_trial_t){.field = &field};
+    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
+    assert_int_equal(trial.steps, 0);
+    xy_task_platform_destroy(p);
+    xy_graph_destroy(g);
+}
+
+/* Trials are compared where both have been; what has only begun tells nothing. */
+static void test_leader(void **state)
+{
+    sim_trial_t trials[4] = {{0}};
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int k = 1; k <= SIM_STEPS; k++)
+            trials[i].at[k] = k * (i == 2 ? 0.9 : 1);
+    assert_int_equal(sim_leader(trials, 4), -1);
+    trials[3].steps = SIM_STEPS;
+    assert_int_equal(sim_leader(trials, 4), 3);
+    trials[1].steps = SIM_STEPS / 2;
+    assert_int_equal(sim_leader(trials, 4), 1); /* as fast, and in front */
+    trials[2].steps = 1;
+    assert_int_equal(sim_leader(trials, 4), 1);
+    trials[2].steps = SIM_STEPS / 3;
+    assert_int_equal(sim_leader(trials, 4), 2);
+    trials[0].steps = SIM_STEPS / 2;
+    for (int k = 1; k <= SIM_STEPS; k++) /* slow, but for what it has not reached yet */
+        trials[0].at[k] = k <= SIM_STEPS / 2 ? 2 * k : 1;
+    assert_int_equal(sim_leader(trials, 4), 2);
+}
+
+/* A race finds what trials one after the other find, nearly, and tells a choice at any time. */
+static void test_race(void **state)
+{
+    xy_graph_t *g = make_graph(100, 10, 1e-4);
+    xy_task_platform_t *p = platform(40 * BYTES, BYTES / 1e-4, BYTES / 1e-4);
+    const xy_task_sim_t how = {.params = {.look_ahead = XY_TASK_CHOOSE}, .ahead = &free_host};
     xy_task_result_t all, some;
+    xy_task_race_t *race;
 
     (void)state;
     testing_listen();
-    how.enough = NULL;
     assert_int_equal(xy_task_simulate(g, p, &how, &all), XY_OK);
-    how.enough = &enough;
-    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_OK);
-    assert_true(some.trials > 0 && some.makespan <= 1.0101 * all.makespan);
-    atomic_store(&enough, true);
-    assert_int_equal(xy_task_simulate(g, p, &how, &some), XY_EINTERRUPTED);
-    how.params.look_ahead = 2;
-    assert_int_equal(xy_task_policy_find("closure", &policy), XY_OK);
-    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &some), XY_EINTERRUPTED);
-    atomic_init(&beyond, 0.5 * all.makespan);
-    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &late, &some), XY_EINTERRUPTED);
-    atomic_store(&beyond, 2 * all.makespan);
-    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &late, &some), XY_OK);
+    assert_int_equal(xy_task_race_create(g, p, &how, &race), XY_OK);
+    assert_int_equal(xy_task_race_result(race, 1000, &some), XY_OK);
+    assert_true(some.makespan <= 1.0101 * all.makespan);
+    xy_task_race_destroy(race);
+    for (int i = 0; i < 20; i++) {
+        xy_task_sim_t chosen = how;
+        xy_status_t st;
+
+        assert_int_equal(xy_task_race_create(g, p, &how, &race), XY_OK);
+        st = xy_task_race_result(race, i * 1e-3, &some);
+        xy_task_race_destroy(race);
+        if (st == XY_EINTERRUPTED)
+            continue;
+        assert_int_equal(st, XY_OK);
+        assert_int_equal(some.workers, 1);
+        chosen.policy = some.policy;
+        chosen.eviction = some.eviction;
+        chosen.params.look_ahead = some.look_ahead;
+        chosen.params.extra_rounds = some.extra_rounds;
+        assert_int_equal(xy_task_simulate(g, p, &chosen, &some), XY_OK);
+    }
     assert_int_equal(testing_said_count, 0);
     xy_error_handler_set(NULL, NULL);
+    xy_task_race_destroy(NULL);
     xy_task_platform_destroy(p);
     xy_graph_destroy(g);
 }
@@ -603,7 +672,9 @@ int main(void)
                                        cmocka_unit_test(test_links),
                                        cmocka_unit_test(test_hidden),
                                        cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_enough_trials),
+                                       cmocka_unit_test(test_trials_end),
+                                       cmocka_unit_test(test_leader),
+                                       cmocka_unit_test(test_race),
                                        cmocka_unit_test(test_look_ahead),
                                        cmocka_unit_test(test_waits),
                                        cmocka_unit_test(test_ends),

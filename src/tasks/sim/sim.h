@@ -83,22 +83,29 @@ typedef struct {
     const xy_task_observer_t *observer; /* or NULL */
     const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as described above */
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
-    /* With `ahead`: trials are made until it is set, those that are good most often first, and
-     * those that run then are given up. NULL: all are made, so that virtual time is the same on
-     * every machine. */
-    const atomic_bool *enough;
 } xy_task_sim_t;
 
 /* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
  * number of data that another policy loads early. */
 const xy_task_trial_t *xy_task_trial_first(const char *policy);
-/* Seconds that a trial of a graph takes on a processor, about, for each access of a task. */
-extern const double xy_task_trial_access;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
- * reported). XY_ENOMEM (reported). XY_EINTERRUPTED (silent): it was `enough` before a trial had
- * ended. Any thread. */
+ * reported). XY_ENOMEM (reported). Any thread. */
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p);
+
+/* A choice by trials on threads of their own, while the caller does something else. They go side by
+ * side, and those that fall behind are given up. */
+typedef struct xy_task_race xy_task_race_t;
+
+/* `how` names a policy that is a choice, or leaves its look_ahead open, and `ahead`; it has no
+ * trace and no observer. All but `how` stays until the race is destroyed. XY_ENOMEM (reported). */
+xy_status_t xy_task_race_create(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                                const xy_task_sim_t *how, xy_task_race_t **race_p);
+/* Wait for the trials, for so many seconds at most; then they are given up, and the one is chosen
+ * that is ahead of the others as far as all have come. Of the result only the choice counts.
+ * XY_EINTERRUPTED (silent): they have only begun. Other errors as above. */
+xy_status_t xy_task_race_result(xy_task_race_t *race, double seconds, xy_task_result_t *result_p);
+void xy_task_race_destroy(xy_task_race_t *race); /* NULL is fine */
 
 #endif

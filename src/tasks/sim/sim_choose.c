@@ -25,9 +25,7 @@ enum { AHEAD_TASKS = 50000 };
 /* Where a trial is a part of the run, what comes before it counts as this part of all tasks. */
 enum { PREPARATION = 8 };
 static const double near_enough = 1.02;
-/* Two trials that end so near to each other count as equal, and the one that moves less is the
- * better: its links have more to spare for costs that no model knows. */
-static const double as_fast = 1.01;
+const double sim_as_fast = 1.01;
 
 typedef struct {
     const xy_graph_t *graph, *whole; /* of the trials, and of the run */
@@ -38,6 +36,7 @@ typedef struct {
     bool is_at_home;       /* all data live in the main memory */
     bool is_named;         /* one policy was asked for: only its look-ahead is a choice */
     bool is_open;          /* how many data are loaded early is to be chosen */
+    xy_task_race_t *race;  /* that its trials are of; or NULL */
     /* The best so far. */
     xy_task_trial_t best;      /* without a policy: none yet */
     double best_time, fastest; /* fastest: of all; the best is as fast, and moves less */
@@ -114,11 +113,24 @@ static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
     return true;
 }
 
-const double xy_task_trial_access = 0.5e-6;
-
 static double processor_clock(void)
 {
     return xy_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* The options of a run with those of a trial. */
+static xy_task_sim_t options_of(const choice_t *c, const xy_task_trial_t *t)
+{
+    xy_task_sim_t how = *c->how;
+
+    if (t->eviction != NULL)
+        how.eviction = t->eviction;
+    if (t->extra_rounds > 0)
+        how.params.extra_rounds = t->extra_rounds;
+    if (how.params.look_ahead == XY_TASK_CHOOSE)
+        how.params.look_ahead = t->look_ahead;
+    how.params.is_trial = t->may_refuse;
+    return how;
 }
 
 /* Run a trial, or what it stands for: without `trial`, on the whole graph. */
@@ -128,19 +140,12 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
 {
     const xy_task_policy_t *policy;
     xy_task_platform_t *part = NULL;
-    xy_task_sim_t how = *c->how;
+    xy_task_sim_t how = options_of(c, t);
     double begin = processor_clock();
     xy_status_t st = xy_task_policy_find(t->policy, &policy);
 
     if (st != XY_OK)
         return st;
-    if (t->eviction != NULL)
-        how.eviction = t->eviction;
-    if (t->extra_rounds > 0)
-        how.params.extra_rounds = t->extra_rounds;
-    if (how.params.look_ahead == XY_TASK_CHOOSE)
-        how.params.look_ahead = t->look_ahead;
-    how.params.is_trial = t->may_refuse;
     if (t->fewer != XY_TASK_ALL || t->memory > 0)
         st =
             sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
@@ -168,9 +173,9 @@ static bool is_better(choice_t *c, double found, const xy_task_result_t *result)
 
     if (is_first || found < c->fastest)
         c->fastest = found;
-    if (is_first || c->best_time > as_fast * c->fastest)
+    if (is_first || c->best_time > sim_as_fast * c->fastest)
         return is_first || found < c->best_time;
-    return found <= as_fast * c->fastest && volume_of(result) < volume_of(&c->result);
+    return found <= sim_as_fast * c->fastest && volume_of(result) < volume_of(&c->result);
 }
 
 /* Count a trial that has ended, and keep its result if it is the best. */
@@ -213,7 +218,7 @@ static xy_status_t try_in_turn(choice_t *c, const xy_task_trial_t *trials)
 
     for (int i = 0; trials[i].policy != NULL && !is_enough; i++) {
         sim_trial_t trial = {.share = share,
-                             .seconds = c->best.policy != NULL ? as_fast * c->fastest : 0};
+                             .seconds = c->best.policy != NULL ? sim_as_fast * c->fastest : 0};
         xy_task_result_t result;
         xy_status_t st;
 
@@ -234,29 +239,33 @@ static xy_status_t try_in_turn(choice_t *c, const xy_task_trial_t *trials)
 /* ---- Trials side by side ---- */
 
 enum { TRIALS_MOST = 64, THREADS_MOST = 16 };
+/* Before so many steps a trial tells nothing. */
+enum { STEPS_LEAST = SIM_STEPS / 16 };
 
 typedef struct {
     const choice_t *choice;
+    sim_field_t field;
     const xy_task_trial_t *trials[TRIALS_MOST];
     sim_trial_t ended[TRIALS_MOST];
     xy_task_result_t results[TRIALS_MOST];
     xy_status_t status[TRIALS_MOST];
     int count;
     _Atomic int next;
-    /* A trial that takes longer is not chosen. It gets less while trials run only where their
-     * results may depend on time. */
-    _Atomic double beyond;
 } crew_t;
 
-/* A trial took so long. */
-static void note_time(crew_t *crew, double time)
-{
-    double limit = as_fast * time, before = atomic_load(&crew->beyond);
-
-    while (crew->choice->how->enough != NULL && limit < before &&
-           !atomic_compare_exchange_weak(&crew->beyond, &before, limit))
-        continue;
-}
+/* A choice that is made while its caller does something else. */
+struct xy_task_race {
+    choice_t choice;
+    xy_task_sim_t how;
+    crew_t crew;
+    pthread_t thread;
+    bool is_started;
+    pthread_mutex_t lock; /* of all below, and of what follows from trials that have ended */
+    pthread_cond_t ended;
+    bool is_running; /* trials of the crew */
+    bool is_over;
+    xy_status_t status;
+};
 
 /* Makes the next trial until none is left; the body of a thread. */
 static void *work(void *arg)
@@ -265,16 +274,12 @@ static void *work(void *arg)
     int i;
 
     while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count) {
-        const atomic_bool *enough = crew->choice->how->enough;
-
         crew->status[i] = XY_EINTERRUPTED;
-        if (enough != NULL && atomic_load(enough))
+        crew->ended[i].field = &crew->field;
+        if (atomic_load(&crew->field.enough))
             continue;
-        crew->ended[i] = (sim_trial_t){.enough = enough, .beyond = &crew->beyond};
         crew->status[i] =
             run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
-        if (crew->status[i] == XY_OK)
-            note_time(crew, time_of(&crew->results[i], &crew->ended[i]));
     }
     return NULL;
 }
@@ -294,30 +299,58 @@ static void run_crew(crew_t *crew)
         pthread_join(threads[--started], NULL);
 }
 
-/* Run those of the trials that are worth it and within the limits, and keep the best. */
-static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
+/* The trials of the crew: those of the list that are worth it and within the limits. */
+static void init_crew(const choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
-    xy_status_t st = XY_OK;
+    bool is_enough = c->race != NULL && atomic_load(&crew->field.enough);
 
-    *crew = (crew_t){.choice = c};
-    atomic_init(&crew->beyond, c->best.policy != NULL ? as_fast * c->fastest : INFINITY);
+    *crew = (crew_t){.choice = c, .field = {.is_racing = c->race != NULL}};
+    atomic_init(&crew->field.enough, is_enough);
+    for (int k = 0; k <= SIM_STEPS; k++)
+        atomic_init(&crew->field.least[k], INFINITY);
+    if (c->best.policy != NULL)
+        atomic_init(&crew->field.least[SIM_STEPS], c->fastest);
     for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
          i++)
         if (is_worth_trying(c, &trials[i]))
             crew->trials[crew->count++] = &trials[i];
-    run_crew(crew);
+}
+
+/* Keeps the best of the trials that went to their end. */
+static xy_status_t judge_crew(choice_t *c, const crew_t *crew)
+{
+    xy_status_t st = XY_OK;
+
     for (int i = 0; i < crew->count && st == XY_OK; i++) {
-        c->took += crew->status[i] != XY_OK ? crew->results[i].trial_seconds : 0;
+        xy_task_result_t result = crew->results[i];
+
+        c->took += crew->status[i] != XY_OK ? result.trial_seconds : 0;
         if (crew->status[i] == XY_OK)
-            keep(c, crew->trials[i], &crew->ended[i], &crew->results[i]);
+            keep(c, crew->trials[i], &crew->ended[i], &result);
         else if (crew->status[i] != XY_EINTERRUPTED &&
                  (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse))
             st = crew->status[i];
     }
     return st;
+}
+
+/* Makes trials and keeps the best. The caller of a race looks at the crew meanwhile. */
+static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
+{
+    init_crew(c, crew, trials);
+    if (c->race != NULL) {
+        c->race->is_running = true;
+        pthread_mutex_unlock(&c->race->lock);
+    }
+    run_crew(crew);
+    if (c->race != NULL) {
+        pthread_mutex_lock(&c->race->lock);
+        c->race->is_running = false;
+    }
+    return judge_crew(c, crew);
 }
 
 /* Shares of each memory with which the best policies are tried once more: a plan that needs less
@@ -398,17 +431,18 @@ static void sort_trials(const xy_task_trial_t *trials, xy_task_trial_t sorted[TR
  */
 static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
 {
-    crew_t *crew = xy_malloc(sizeof(*crew));
+    crew_t *crew = c->race != NULL ? &c->race->crew : xy_malloc(sizeof(*crew));
     xy_task_trial_t sorted[TRIALS_MOST + 1];
     xy_status_t st;
 
     if (crew == NULL)
         return xy_fail_memory("choosing a policy");
     sort_trials(trials, sorted);
-    st = try_crew(c, crew, c->how->enough != NULL ? sorted : trials);
-    if (st == XY_OK && !c->is_named)
+    st = try_crew(c, crew, c->race != NULL ? sorted : trials);
+    if (st == XY_OK && !c->is_named && c->best.policy != NULL)
         st = try_smaller(c, crew);
-    xy_free(crew);
+    if (c->race == NULL)
+        xy_free(crew);
     return st;
 }
 
@@ -482,6 +516,17 @@ static xy_status_t choose_look_ahead(choice_t *c, const char *policy)
     return choose(c, trials);
 }
 
+static bool is_open(const xy_task_sim_t *how)
+{
+    return how->ahead != NULL && how->params.look_ahead == XY_TASK_CHOOSE;
+}
+
+static xy_status_t policy_of(const xy_task_sim_t *how, const xy_task_policy_t **policy_p)
+{
+    return xy_task_policy_find(how->policy != NULL ? how->policy : xy_task_policies[0]->name,
+                               policy_p);
+}
+
 const xy_task_trial_t *xy_task_trial_first(const char *policy)
 {
     const xy_task_policy_t *found = xy_task_policies[0];
@@ -492,25 +537,28 @@ const xy_task_trial_t *xy_task_trial_first(const char *policy)
                                                            : xy_task_policies[0]->trials);
 }
 
+/* Find the choice by trials; `policy` is a choice, or its look-ahead is. */
+static xy_status_t find(choice_t *c, const xy_task_policy_t *policy)
+{
+    c->is_named = policy->trials == NULL;
+    return c->is_named ? choose_look_ahead(c, policy->name) : choose(c, policy->trials);
+}
+
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p)
 {
-    const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
     choice_t c = {.graph = how->trials_on != NULL ? how->trials_on : graph,
                   .whole = graph,
                   .platform = platform,
                   .how = how,
-                  .is_open = how->ahead != NULL && how->params.look_ahead == XY_TASK_CHOOSE};
+                  .is_open = is_open(how)};
     const xy_task_policy_t *policy;
-    xy_status_t st = xy_task_policy_find(name, &policy);
+    xy_status_t st = policy_of(how, &policy);
 
     if (st == XY_OK && policy->trials == NULL && !c.is_open)
-        return run_recorded(&c, &(xy_task_trial_t){.policy = name}, result_p);
-    c.is_named = st == XY_OK && policy->trials == NULL;
+        return run_recorded(&c, &(xy_task_trial_t){.policy = policy->name}, result_p);
     if (st == XY_OK)
-        st = policy->trials != NULL ? choose(&c, policy->trials) : choose_look_ahead(&c, name);
-    if (st == XY_OK && c.best.policy == NULL && how->enough != NULL)
-        return XY_EINTERRUPTED;
+        st = find(&c, policy);
     if (st == XY_OK && c.best.policy != NULL &&
         (!c.is_whole || c.graph != graph || how->trace != NULL || how->observer != NULL))
         st = run_chosen(&c);
@@ -521,4 +569,133 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
     c.result.trial_seconds = c.took;
     *result_p = c.result;
     return XY_OK;
+}
+
+/* ---- A race ---- */
+
+/* The coordinator; it has the lock but while trials run. */
+static void *run_race(void *arg)
+{
+    xy_task_race_t *race = arg;
+    const xy_task_policy_t *policy;
+
+    pthread_mutex_lock(&race->lock);
+    race->status = policy_of(&race->how, &policy);
+    if (race->status == XY_OK)
+        race->status = find(&race->choice, policy);
+    race->is_over = true;
+    pthread_cond_signal(&race->ended);
+    pthread_mutex_unlock(&race->lock);
+    return NULL;
+}
+
+xy_status_t xy_task_race_create(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                                const xy_task_sim_t *how, xy_task_race_t **race_p)
+{
+    xy_task_race_t *race = xy_calloc(1, sizeof(*race));
+    pthread_condattr_t attributes;
+
+    if (race == NULL)
+        return xy_fail_memory("choosing a policy");
+    race->how = *how;
+    race->choice = (choice_t){.graph = graph,
+                              .whole = graph,
+                              .platform = platform,
+                              .how = &race->how,
+                              .is_open = is_open(how),
+                              .race = race};
+    pthread_mutex_init(&race->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&race->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&race->thread, NULL, run_race, race) != 0)
+        run_race(race);
+    else
+        race->is_started = true;
+    *race_p = race;
+    return XY_OK;
+}
+
+/* Is one trial ahead of another, as far as both have come? By too little to tell: the one that is
+ * good more often comes first in the list. */
+static bool is_ahead(const sim_trial_t *a, const sim_trial_t *b)
+{
+    int32_t x = atomic_load_explicit(&a->steps, memory_order_acquire);
+    int32_t y = atomic_load_explicit(&b->steps, memory_order_acquire), both = x < y ? x : y;
+
+    return sim_as_fast * a->at[both] < b->at[both];
+}
+
+int sim_leader(const sim_trial_t *trials, int count)
+{
+    int best = -1;
+
+    for (int i = 0; i < count; i++)
+        if (atomic_load_explicit(&trials[i].steps, memory_order_acquire) >= STEPS_LEAST &&
+            (best < 0 || is_ahead(&trials[i], &trials[best])))
+            best = i;
+    return best;
+}
+
+/* The options of a trial, as a result has them. */
+static xy_status_t describe(const choice_t *c, const xy_task_trial_t *t, xy_task_result_t *result_p)
+{
+    xy_task_sim_t how = options_of(c, t);
+    const xy_task_policy_t *policy;
+    xy_status_t st = xy_task_policy_find(t->policy, &policy);
+
+    if (st == XY_OK)
+        *result_p =
+            (xy_task_result_t){.policy = policy->name,
+                               .eviction = how.eviction != NULL ? how.eviction : policy->eviction,
+                               .extra_rounds = how.params.extra_rounds,
+                               .look_ahead = how.params.look_ahead,
+                               .workers = memories_of(c, t),
+                               .memory = (uint64_t)(t->memory * (double)c->platform->capacity[1])};
+    return st;
+}
+
+/* What is known of the race now. */
+static xy_status_t judge_race(const xy_task_race_t *race, xy_task_result_t *result_p)
+{
+    const choice_t *c = &race->choice;
+    int leader = race->is_running ? sim_leader(race->crew.ended, race->crew.count) : -1;
+
+    if (race->is_over && race->status != XY_OK)
+        return race->status;
+    if (c->best.policy == NULL)
+        return leader >= 0 ? describe(c, race->crew.trials[leader], result_p) : XY_EINTERRUPTED;
+    *result_p = c->result;
+    return XY_OK;
+}
+
+xy_status_t xy_task_race_result(xy_task_race_t *race, double seconds, xy_task_result_t *result_p)
+{
+    double end = xy_clock_seconds(CLOCK_MONOTONIC) + seconds;
+    struct timespec until = {(time_t)end, (long)(1e9 * (end - floor(end)))};
+    bool is_late = false;
+    xy_status_t st;
+
+    pthread_mutex_lock(&race->lock);
+    while (!race->is_over && !is_late)
+        is_late = pthread_cond_timedwait(&race->ended, &race->lock, &until) != 0;
+    atomic_store(&race->crew.field.enough, true);
+    st = judge_race(race, result_p);
+    pthread_mutex_unlock(&race->lock);
+    return st;
+}
+
+void xy_task_race_destroy(xy_task_race_t *race)
+{
+    if (race == NULL)
+        return;
+    pthread_mutex_lock(&race->lock); /* no trials begin meanwhile */
+    atomic_store(&race->crew.field.enough, true);
+    pthread_mutex_unlock(&race->lock);
+    if (race->is_started)
+        pthread_join(race->thread, NULL);
+    pthread_cond_destroy(&race->ended);
+    pthread_mutex_destroy(&race->lock);
+    xy_free(race);
 }

@@ -50,15 +50,26 @@ typedef struct {
     uint64_t refused_tasks, refused_arrivals;
 } sim_worker_t;
 
+/* Steps of a trial as real GPUs are driven: equal parts of its tasks, and the way home. */
+enum { SIM_STEPS = 64 };
+
+/* What trials side by side know of each other: the least virtual clock at the end of each step. */
+typedef struct {
+    atomic_bool enough;                   /* trials are given up */
+    bool is_racing;                       /* those that fall behind are given up, too */
+    _Atomic(double) least[SIM_STEPS + 1]; /* of step 1 on; the last is the whole run */
+} sim_field_t;
+
 /* The limit of a run that only compares policies; 0: none. */
 typedef struct {
     double share;   /* of the work: then it ends */
     double seconds; /* of the virtual clock: it stops when it cannot end before */
-    /* As real GPUs are driven: it stops once that is set, or the virtual clock is beyond. */
-    const atomic_bool *enough;     /* or NULL */
-    const _Atomic(double) *beyond; /* or NULL */
-    bool is_whole;                 /* out: it went to the end */
-    bool is_done;                  /* out: to the end, or its share */
+    bool is_whole;  /* out: it went to the end */
+    bool is_done;   /* out: to the end, or its share */
+    /* As real GPUs are driven. */
+    sim_field_t *field;       /* or NULL */
+    _Atomic int32_t steps;    /* how many are over, and */
+    double at[SIM_STEPS + 1]; /* the virtual clock at the end of each, from 1 on */
 } sim_trial_t;
 
 typedef struct {
@@ -110,8 +121,15 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
 /* Likewise, by the rules of real GPUs. XY_EINTERRUPTED (silent): the trial was stopped. */
 xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *platform,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                          const xy_task_observer_t *observer, const sim_trial_t *trial,
+                          const xy_task_observer_t *observer, sim_trial_t *trial,
                           xy_task_result_t *result_p);
+
+/* sim_choose.c */
+/* Two trials that end so near to each other count as equal, and the one that moves less is the
+ * better: its links have more to spare for costs that no model knows. */
+extern const double sim_as_fast;
+/* The trial that is ahead of the others, which may still run; -1: all have only begun. */
+int sim_leader(const sim_trial_t *trials, int count);
 
 /* sim_platform.c */
 /* The first `memories` beside the main one, with this share of their room, and their workers.
