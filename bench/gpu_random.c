@@ -108,11 +108,12 @@ static void print_row(const stencil_real_t *r, const way_t *ways, int count, dou
     const xy_stencil_costs_t *c = stencil_gpu_costs(r);
 
     printf("{\"ready\": %.6g, \"waited\": %.6g, \"task\": %.6g, \"once\": %.6g, \"launch\": %.6g, "
-           "\"copy\": %.6g, \"event\": %.6g, \"in\": [%.6g, %.6g], \"out\": "
+           "\"copy\": %.6g, \"event\": %.6g, \"resume\": %.6g, \"in\": [%.6g, %.6g], \"out\": "
            "[%.6g, %.6g], "
            "\"both\": %.6g, \"ways\": [",
            ready, waited, c->task, c->ahead.once, c->ahead.launch, c->ahead.copy, c->ahead.event,
-           c->in.latency, c->in.bandwidth, c->out.latency, c->out.bandwidth, c->both);
+           c->ahead.resume, c->in.latency, c->in.bandwidth, c->out.latency, c->out.bandwidth,
+           c->both);
     for (int i = 0; i < count; i++) {
         printf("%s", i > 0 ? ", " : "");
         print_way(&ways[i]);

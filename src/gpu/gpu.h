@@ -178,8 +178,9 @@ typedef struct {
     uint64_t memory;
     double launch_put, copy_put, event_put; /* of the host: to put it into a stream */
     double delay;                           /* until it can begin */
-    double in_latency, out_latency;         /* of each copy */
-    double in_rate, out_rate, both_rate;    /* both_rate: each way, when both are used at once */
+    double resume; /* from the end of something to the beginning of what waits in another stream */
+    double in_latency, out_latency;      /* of each copy */
+    double in_rate, out_rate, both_rate; /* both_rate: each way, when both are used at once */
 } xy_gpu_model_t;
 
 /* Open one: streams, events and copies take virtual time and move nothing, and it compiles nothing.

@@ -509,10 +509,50 @@ static int run_on(const char *driver)
     return cmocka_run_group_tests_name(driver, tests, open_first, close_first);
 }
 
+/* The time at which a kernel of 1 s in a second stream ends that waits for one of 1 s in the first,
+ * if the host puts it there after `pause` seconds. */
+static double waiting_end(double pause, double resume)
+{
+    double clock = 0;
+    xy_gpu_model_t costs = {.clock = &clock, .memory = 1, .resume = resume};
+    xy_gpu_device_t *device;
+    xy_gpu_stream_t *streams[2];
+    xy_gpu_event_t *event;
+
+    assert_int_equal(xy_gpu_model_open(&costs, &device), XY_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(xy_gpu_stream_create(device, &streams[i]), XY_OK);
+    assert_int_equal(xy_gpu_event_create(device, false, &event), XY_OK);
+    assert_int_equal(xy_gpu_model_launch(streams[0], 1, 3), XY_OK);
+    assert_int_equal(xy_gpu_event_record(event, streams[0]), XY_OK);
+    clock += pause;
+    assert_int_equal(xy_gpu_stream_after(streams[1], event), XY_OK);
+    assert_int_equal(xy_gpu_model_launch(streams[1], 1, 4), XY_OK);
+    assert_true(xy_gpu_model_tasks(device) == (pause < 1 ? 0 : 3));
+    assert_int_equal(xy_gpu_stream_wait(streams[1]), XY_OK);
+    assert_true(xy_gpu_model_tasks(device) == 7);
+    xy_gpu_event_destroy(event);
+    for (int i = 0; i < 2; i++)
+        xy_gpu_stream_destroy(streams[i]);
+    xy_gpu_close(device);
+    return clock;
+}
+
+/* A stream that has waited goes on a little later, one that finds nothing to wait for at once. */
+static void test_resuming(void **state)
+{
+    (void)state;
+    assert_true(waiting_end(0, 0) == 2);
+    assert_true(waiting_end(0, 0.25) == 2.25);
+    assert_true(waiting_end(0.5, 0.25) == 2.25);
+    assert_true(waiting_end(3, 0.25) == 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest others[] = {cmocka_unit_test(test_names_of_drivers),
-                                        cmocka_unit_test(test_shared_memory)};
+                                        cmocka_unit_test(test_shared_memory),
+                                        cmocka_unit_test(test_resuming)};
 
     return cmocka_run_group_tests(others, NULL, NULL) + run_on("opencl") + run_on("late") +
            run_on("cuda");

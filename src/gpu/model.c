@@ -6,7 +6,8 @@
  *
  * The device follows the host: before the host does anything it is brought up to the host's clock,
  * and when the host waits, its clock jumps to the moment at which that has happened. One kernel
- * runs at a time, and one copy in each direction; two directions share the link.
+ * runs at a time, and one copy in each direction; two directions share the link. A stream that
+ * waits for another one goes on a little after that has come so far.
  */
 #include <math.h>
 #include <string.h>
@@ -32,8 +33,9 @@ typedef struct {
     double seconds;              /* that do not depend on the link */
     double bytes;                /* on the link, after that */
     uint64_t tasks;              /* of a kernel */
-    const model_stream_t *other; /* MODEL_AFTER: until it has done so many */
+    const model_stream_t *other; /* MODEL_AFTER: until it has done so many, */
     uint64_t number;
+    bool is_held;         /* and it had not when the stream came here */
     model_event_t *event; /* MODEL_RECORD */
 } model_op_t;
 
@@ -106,8 +108,15 @@ static bool begin(model_t *m, model_stream_t *s)
 
     if (s->done == s->put || s->is_running || op->ready > m->now)
         return false;
-    if (op->kind == MODEL_AFTER && op->other->done < op->number)
+    if (op->kind == MODEL_AFTER && op->other->done < op->number) {
+        op->is_held = true;
         return false;
+    }
+    if (op->is_held) {
+        op->is_held = false;
+        op->ready = m->now + m->costs.resume;
+        return op->ready <= m->now && begin(m, s);
+    }
     if (op->kind == MODEL_AFTER || op->kind == MODEL_RECORD) {
         end_op(m, s);
         return true;

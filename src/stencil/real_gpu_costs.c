@@ -18,7 +18,7 @@ typedef struct {
     const stencil_real_t *r;
     const stencil_place_t *place;
     xy_gpu_stream_t *streams[2];
-    xy_gpu_event_t *event;
+    xy_gpu_event_t *event, *other;
     xy_gpu_memory_t blocks[TURNS];
     int count;
     char *pinned[2];
@@ -108,6 +108,23 @@ static xy_status_t put_event(const probe_t *probe, int turn)
     return xy_gpu_event_record(probe->event, probe->streams[0]);
 }
 
+/* A copy and a task that wait for each other, in two streams. */
+static xy_status_t put_in_turn(const probe_t *probe, int turn)
+{
+    xy_status_t st =
+        xy_gpu_copy_in(probe->streams[1], probe->blocks[0], 0, probe->pinned[0], probe->bytes);
+
+    if (st == XY_OK)
+        st = xy_gpu_event_record(probe->event, probe->streams[1]);
+    if (st == XY_OK)
+        st = xy_gpu_stream_after(probe->streams[0], probe->event);
+    if (st == XY_OK)
+        st = put_task(probe, turn);
+    if (st == XY_OK)
+        st = xy_gpu_event_record(probe->other, probe->streams[0]);
+    return st == XY_OK ? xy_gpu_stream_after(probe->streams[1], probe->other) : st;
+}
+
 /* Seconds of one in a row of them: of the host to put it there, and until it is complete. The first
  * row warms up; the shorter of two others counts, as other programs may have the core. */
 static xy_status_t time_row(const probe_t *probe, xy_status_t (*put)(const probe_t *, int),
@@ -166,6 +183,21 @@ static xy_status_t time_several(const probe_t *probe, xy_stencil_costs_t *costs)
     return st;
 }
 
+/* Half the time beside a small copy and a task; with a host that is slower this is too much. */
+static xy_status_t time_resume(probe_t *probe, xy_stencil_costs_t *costs)
+{
+    uint64_t whole = probe->bytes;
+    double put = 0, seconds = 0, copy;
+    xy_status_t st;
+
+    probe->bytes = whole < SMALL ? whole : SMALL;
+    copy = costs->in.latency + (double)probe->bytes / costs->in.bandwidth;
+    st = time_row(probe, put_in_turn, &put, &seconds);
+    probe->bytes = whole;
+    costs->ahead.resume = fmax(seconds - copy - costs->task, 0) / 2;
+    return st;
+}
+
 /* Measures launches, copies and events on a GPU. */
 static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
 {
@@ -182,6 +214,8 @@ static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
         st = time_row(probe, put_event, &costs->ahead.event, &unused);
     if (st == XY_OK && stencil_batch(&probe->r->grid) > 0 && several_of(probe) > 1)
         st = time_several(probe, costs);
+    if (st == XY_OK)
+        st = time_resume(probe, costs);
     costs->ahead.batch = stencil_batch(&probe->r->grid);
     costs->ahead.exchange_bytes = stencil_exchange(&probe->r->grid);
     costs->both = both > 0 ? (double)probe->bytes / both : 0;
@@ -231,6 +265,8 @@ static xy_status_t measure_place(stencil_real_t *r, int32_t gpu, double *seconds
     if (st == XY_OK)
         st = xy_gpu_event_create(p->gpu, false, &probe.event);
     if (st == XY_OK)
+        st = xy_gpu_event_create(p->gpu, false, &probe.other);
+    if (st == XY_OK)
         st = gpu == 0 ? measure_on(&probe, &r->gpu->costs)
                       : time_row(&probe, put_task, &launch, seconds_p);
     for (int i = 0; i < 2; i++) {
@@ -240,6 +276,7 @@ static xy_status_t measure_place(stencil_real_t *r, int32_t gpu, double *seconds
     for (int i = 0; i < probe.count; i++)
         xy_gpu_memory_give(p->gpu, probe.blocks[i]);
     xy_gpu_event_destroy(probe.event);
+    xy_gpu_event_destroy(probe.other);
     return st;
 }
 

@@ -147,6 +147,7 @@ static xy_gpu_model_t model_of(const xy_graph_t *graph, const xy_task_platform_t
                             .copy_put = costs->copy,
                             .event_put = costs->event,
                             .delay = costs->delay,
+                            .resume = costs->resume,
                             .in_latency = p->latency[in],
                             .out_latency = p->latency[out],
                             .in_rate = p->rate[in],
