@@ -7,7 +7,7 @@
  * The device follows the host: before the host does anything it is brought up to the host's clock,
  * and when the host waits, its clock jumps to the moment at which that has happened. One kernel
  * runs at a time, and one copy in each direction; two directions share the link. A stream that
- * waits for another one goes on a little after that has come so far.
+ * waits for another one continues a little after it.
  */
 #include <math.h>
 #include <string.h>

@@ -41,7 +41,7 @@ typedef struct {
     xy_task_platform_t *platform;
     double worth;                  /* seconds for which it is waited once the memory is ready */
     char *key;                     /* under which the choice is stored; NULL: it is not */
-    struct stencil_choices *known; /* those that are stored */
+    struct stencil_choices *known; /* the stored choices */
     bool is_tried;                 /* the choice is new */
     stencil_choice_t choice;
     xy_status_t status;

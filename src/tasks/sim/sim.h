@@ -67,7 +67,7 @@ void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
  * to put a kernel, a copy or an event into a stream, until that can begin, and for a decision. */
 typedef struct {
     double launch, copy, event, delay, decision;
-    double resume; /* until a stream goes on that has waited for another one */
+    double resume; /* until a stream continues that has waited for another one */
     int32_t batch; /* tasks that may share a launch; 0: one */
     double once;   /* of the seconds of each task, those that a launch of several takes only once */
     uint64_t exchange_bytes; /* as in xy_task_device_t */

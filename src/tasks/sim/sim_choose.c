@@ -656,7 +656,7 @@ static xy_status_t describe(const choice_t *c, const xy_task_trial_t *t, xy_task
     return st;
 }
 
-/* What is known of the race now. */
+/* The best trial of the race so far. */
 static xy_status_t judge_race(const xy_task_race_t *race, xy_task_result_t *result_p)
 {
     const choice_t *c = &race->choice;

@@ -53,10 +53,10 @@ typedef struct {
 /* Steps of a trial as real GPUs are driven: equal parts of its tasks, and the way home. */
 enum { SIM_STEPS = 64 };
 
-/* What trials side by side know of each other: the least virtual clock at the end of each step. */
+/* Shared by trials side by side: the least virtual clock at the end of each step. */
 typedef struct {
-    atomic_bool enough;                   /* trials are given up */
-    bool is_racing;                       /* those that fall behind are given up, too */
+    atomic_bool enough;                   /* trials stop */
+    bool is_racing;                       /* slow trials stop, too */
     _Atomic(double) least[SIM_STEPS + 1]; /* of step 1 on; the last is the whole run */
 } sim_field_t;
 
@@ -68,7 +68,7 @@ typedef struct {
     bool is_done;   /* out: to the end, or its share */
     /* As real GPUs are driven. */
     sim_field_t *field;       /* or NULL */
-    _Atomic int32_t steps;    /* how many are over, and */
+    _Atomic int32_t steps;    /* that have ended, and */
     double at[SIM_STEPS + 1]; /* the virtual clock at the end of each, from 1 on */
 } sim_trial_t;
 
