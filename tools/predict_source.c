@@ -43,6 +43,7 @@ static xy_status_t scan(predict_t *p, int count, char **paths, xy_vec_t *flags, 
     o.flags = flags->data;
     o.kernels = kernels.data;
     o.include = *include_p;
+    o.threads = p->v->threads;
     if (st == XY_OK)
         st = xy_scan_run(&o, count, (const char *const *)paths, &p->scan);
     if (st == XY_OK)

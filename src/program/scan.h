@@ -28,6 +28,7 @@ typedef struct {
     const char *const *kernels; /* names of functions that are kernels */
     const char *const *assumed; /* NAME=EXPRESSION */
     const char *include;        /* directory of mpi.h */
+    long threads; /* of a team of OpenMP; 0: the program is compiled without; < 0: not known */
 } xy_scan_options_t;
 
 typedef struct xy_scan xy_scan_t;

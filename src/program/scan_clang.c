@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libclang parses; types, declarations and places of its tree. */
 #include "program/scan_clang.h"
+#include "program/scan_openmp.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -470,6 +471,8 @@ static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FL
     flags[count++] = "-std=gnu11";
     flags[count++] = "-isystem";
     flags[count++] = include;
+    if (scan->options->threads > 0)
+        flags[count++] = "-D_OPENMP=201511";
     flags[count++] = "-D__NO_CTYPE"; /* isdigit() is a function */
     /* Old programs call what they do not declare. */
     flags[count++] = "-Wno-implicit-function-declaration";
@@ -487,18 +490,24 @@ static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FL
 
 void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text)
 {
-    struct CXUnsavedFile in_memory = {path, text, text != NULL ? strlen(text) : 0};
     const char *flags[FLAGS_MAX];
     int count = make_flags(scan, scan->options->include, flags);
     CXTranslationUnit unit = NULL;
+    const char *source = text;
+    struct CXUnsavedFile in_memory[2];
+    char header[4096];
     enum CXErrorCode error;
 
     if (text == NULL && access(path, R_OK) != 0)
         scan_leave(scan, xy_fail_errno(errno, path, "read"));
+    if (text == NULL)
+        source = scan_openmp_read(scan, path);
+    in_memory[0] = (struct CXUnsavedFile){path, source, strlen(source)};
+    snprintf(header, sizeof(header), "%s/omp.h", scan->options->include);
+    in_memory[1] = (struct CXUnsavedFile){header, scan_omp_h, strlen(scan_omp_h)};
     if (scan->index == NULL)
         scan->index = clang.createIndex(0, 0);
-    error = clang.parseTranslationUnit2(scan->index, path, flags, count, &in_memory, text != NULL,
-                                        0, &unit);
+    error = clang.parseTranslationUnit2(scan->index, path, flags, count, in_memory, 2, 0, &unit);
     scan->unit = unit;
     if (error != CXError_Success || unit == NULL)
         scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0,

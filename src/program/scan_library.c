@@ -115,6 +115,13 @@ static const char text[] =
     "    return 0;\n"
     "}\n";
 
+/* OpenMP: what decides about the threads of a team. */
+static const char openmp[] = "static int xylem_threads = %ld;\n"
+                             "void omp_set_num_threads(int n) { xylem_threads = n; }\n"
+                             "int omp_get_max_threads(void) { return xylem_threads; }\n"
+                             "double MPI_Wtime(void);\n"
+                             "double omp_get_wtime(void) { return MPI_Wtime(); }\n";
+
 /* Does the program call it, and not define it? */
 static bool is_missing(const xy_scan_t *scan, const char *key)
 {
@@ -133,7 +140,14 @@ void scan_read_library(xy_scan_t *scan)
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         is_needed |= is_missing(scan, keys[i]);
-    if (!is_needed)
-        return;
-    scan_clang_parse(scan, "the C library", text);
+    if (is_needed)
+        scan_clang_parse(scan, "the C library", text);
+    if (is_missing(scan, "c:@F@omp_set_num_threads") ||
+        is_missing(scan, "c:@F@omp_get_max_threads") || is_missing(scan, "c:@F@omp_get_wtime")) {
+        char with_threads[sizeof(openmp) + 32];
+
+        snprintf(with_threads, sizeof(with_threads), openmp,
+                 scan->options->threads > 0 ? scan->options->threads : 1);
+        scan_clang_parse(scan, "the library of OpenMP", with_threads);
+    }
 }

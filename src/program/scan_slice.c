@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "program/scan_slice.h"
+#include "program/scan_openmp.h"
 
 #include <string.h>
 
@@ -565,7 +565,8 @@ static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     case SCAN_S_DECL:
         return walk_decl(w, s, live);
     case SCAN_S_BLOCK:
-        return walk_block(w, s->body, live);
+        return s->team != NULL ? scan_walk_team(w, s, live, walk_block)
+                               : walk_block(w, s->body, live);
     case SCAN_S_IF:
         return walk_if(w, s, live);
     case SCAN_S_FOR:
@@ -644,6 +645,13 @@ static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)
             number_expr(scan, s->decl->init);
             for (scan_expr_t *e = s->decl->dims; e != NULL; e = e->next)
                 number_expr(scan, e);
+        }
+        for (scan_expr_t *e = s->team != NULL ? s->team->privates : NULL; e != NULL; e = e->next)
+            number_expr(scan, e);
+        if (s->team != NULL) {
+            number_expr(scan, s->team->threads);
+            number_expr(scan, s->team->chunk);
+            number_expr(scan, s->team->condition);
         }
         number_stmts(scan, s->init);
         number_stmts(scan, s->body);
