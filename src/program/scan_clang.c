@@ -221,8 +221,10 @@ static void read_scalar(scan_type_t *t, CXType type)
         break;
     case CXType_Float:
     case CXType_Double:
-    case CXType_LongDouble:
         t->kind = SCAN_REAL;
+        break;
+    case CXType_LongDouble:
+        t->is_wide = true;
         break;
     case CXType_Bool:
     case CXType_Char_U:
@@ -307,7 +309,7 @@ const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type)
     t->align = clang.Type_getAlignOf(canonical) > 0 ? (int)clang.Type_getAlignOf(canonical) : 1;
     t->is_const = clang.isConstQualifiedType(canonical) != 0;
     read_scalar(t, canonical);
-    if (t->kind == SCAN_OTHER)
+    if (t->kind == SCAN_OTHER && !t->is_wide)
         read_derived(scan, t, canonical);
     return t;
 }

@@ -188,14 +188,17 @@ static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool 
 /* Static variables of functions live outside of them, under a name of their own. */
 static void note_static(scan_emit_t *t, scan_decl_t *d)
 {
+    scan_decl_t **end;
     char buffer[256];
 
     if (d->emitted != NULL)
         return;
     snprintf(buffer, sizeof(buffer), "%s_%s_%ld", t->function->name, d->name, d->id);
     d->emitted = scan_copy(t->scan, buffer);
-    d->next = t->scan->globals;
-    t->scan->globals = d;
+    for (end = &t->scan->globals; *end != NULL;)
+        end = &(*end)->next;
+    *end = d; /* behind those that its value may name */
+    d->next = NULL;
 }
 
 static void emit_decl(scan_emit_t *t, scan_stmt_t *s)
@@ -712,6 +715,11 @@ static void emit_record(scan_emit_t *t, scan_record_t *record)
     if (record->is_emitted || strcmp(record->name, "MPI_Status") == 0)
         return;
     record->is_emitted = true;
+    if (record->is_cast && record->has_shared)
+        scan_leave(t->scan, xy_fail(XY_EUNSUPPORTED,
+                                    "struct '%s' has unions or bit-fields, and pointers of other "
+                                    "types point into it: its values are not followed",
+                                    record->name));
     is_whole = record->is_whole && !record->has_shared;
     for (scan_field_t *f = record->fields; f != NULL; f = f->next)
         if (f->is_named || is_whole) {

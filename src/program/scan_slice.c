@@ -680,11 +680,16 @@ static void walk_until_stable(scan_walk_t *w)
 void scan_slice(xy_scan_t *scan)
 {
     scan_walk_t w = {.scan = scan};
+    size_t before;
 
-    for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
-        number_function(scan, f);
-    for (scan_decl_t *g = scan->globals; g != NULL; g = g->next)
-        scan_access_decl(scan, g);
+    /* A pointer that is met may show more of what another reaches. */
+    do {
+        before = scan->locations.count;
+        for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
+            number_function(scan, f);
+        for (scan_decl_t *g = scan->globals; g != NULL; g = g->next)
+            scan_access_decl(scan, g);
+    } while (scan->locations.count != before);
     w.words = (scan->locations.count + SCAN_BITS + 63) / 64;
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next) {
         f->flow = scan_alloc(scan, sizeof(*f->flow));

@@ -44,6 +44,7 @@ struct scan_type {
     long bytes; /* 0: not known */
     int align;
     bool is_unsigned, is_char, is_bool, is_enum, is_const;
+    bool is_wide;          /* long double, which predictions do not compute with */
     bool is_code;          /* an integer: the number of a function that a pointer points to */
     const scan_type_t *of; /* pointer, array */
     long count;            /* array; -1: known at run time only */
@@ -67,6 +68,7 @@ struct scan_record {
     bool is_named, is_emitted;
     bool is_whole;   /* its layout matters: all members are there */
     bool has_shared; /* unions or bit-fields: no layout */
+    bool is_cast;    /* memory of it is looked at through pointers of other types */
 };
 
 struct scan_decl {
