@@ -298,6 +298,7 @@ xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char 
     scan->windows = XY_VEC_INIT(scan_expr_t *);
     scan->unknowns = XY_VEC_INIT(scan_unknown_t);
     scan->teams = XY_VEC_INIT(scan_team_t);
+    scan->cuda_kernels = XY_VEC_INIT(char *);
     scan->taken = XY_VEC_INIT(scan_decl_t *);
     xy_hash_init(&scan->decls, XY_HASH_STRING);
     xy_hash_init(&scan->records, XY_HASH_STRING);
@@ -323,6 +324,7 @@ void xy_scan_free(xy_scan_t *scan)
     xy_vec_cleanup(&scan->windows);
     xy_vec_cleanup(&scan->unknowns);
     xy_vec_cleanup(&scan->teams);
+    xy_vec_cleanup(&scan->cuda_kernels);
     xy_vec_cleanup(&scan->taken);
     xy_hash_cleanup(&scan->decls);
     xy_hash_cleanup(&scan->records);

@@ -28,6 +28,9 @@ bool scan_is_clock(const scan_decl_t *function)
 
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function)
 {
+    for (size_t i = 0; function != NULL && i < scan->cuda_kernels.count; i++)
+        if (strcmp(XY_VEC_AT(&scan->cuda_kernels, char *, i), function->name) == 0)
+            return true;
     return function != NULL && (xy_kernel_base_name(function->name) != function->name ||
                                 scan_is_listed(scan->options->kernels, function->name));
 }

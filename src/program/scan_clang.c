@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libclang parses; types, declarations and places of its tree. */
 #include "program/scan_clang.h"
-#include "program/scan_openmp.h"
+#include "program/scan_source.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -496,20 +496,26 @@ void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text)
     int count = make_flags(scan, scan->options->include, flags);
     CXTranslationUnit unit = NULL;
     const char *source = text;
-    struct CXUnsavedFile in_memory[2];
-    char header[4096];
+    struct CXUnsavedFile in_memory[3];
+    char omp[4096], cuda[4096];
     enum CXErrorCode error;
 
     if (text == NULL && access(path, R_OK) != 0)
         scan_leave(scan, xy_fail_errno(errno, path, "read"));
     if (text == NULL)
-        source = scan_openmp_read(scan, path);
+        source = scan_source_read(scan, path);
     in_memory[0] = (struct CXUnsavedFile){path, source, strlen(source)};
-    snprintf(header, sizeof(header), "%s/omp.h", scan->options->include);
-    in_memory[1] = (struct CXUnsavedFile){header, scan_omp_h, strlen(scan_omp_h)};
+    snprintf(omp, sizeof(omp), "%s/omp.h", scan->options->include);
+    snprintf(cuda, sizeof(cuda), "%s/cuda_runtime.h", scan->options->include);
+    in_memory[1] = (struct CXUnsavedFile){omp, scan_omp_h, strlen(scan_omp_h)};
+    in_memory[2] = (struct CXUnsavedFile){cuda, scan_cuda_h, strlen(scan_cuda_h)};
+    if (scan_source_is_cuda(path) && count + 2 < FLAGS_MAX) {
+        flags[count++] = "-include";
+        flags[count++] = cuda;
+    }
     if (scan->index == NULL)
         scan->index = clang.createIndex(0, 0);
-    error = clang.parseTranslationUnit2(scan->index, path, flags, count, in_memory, 2, 0, &unit);
+    error = clang.parseTranslationUnit2(scan->index, path, flags, count, in_memory, 3, 0, &unit);
     scan->unit = unit;
     if (error != CXError_Success || unit == NULL)
         scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0,

@@ -33,6 +33,7 @@ struct xy_scan {
     xy_vec_t windows;      /* scan_expr_t *: calls that make windows, and */
     bool is_window_needed; /* ... something depends on what is in them */
     xy_vec_t unknowns;     /* scan_unknown_t */
+    xy_vec_t cuda_kernels; /* char *: names */
     xy_vec_t teams;        /* scan_team_t: directives of OpenMP (scan_openmp.h) */
     xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
     scan_stmt_t *literals; /* declarations of values without a name in the current statement */

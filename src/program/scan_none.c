@@ -37,3 +37,10 @@ xy_status_t xy_scan_show(xy_scan_t *scan, xy_scan_style_t style, FILE *file)
     (void)scan, (void)style, (void)file;
     return XY_EUNSUPPORTED;
 }
+
+bool xy_scan_is_source(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 2 && strcmp(path + n - 2, ".c") == 0;
+}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "program/scan_openmp.h"
+#include "program/scan_source.h"
 
 enum { SOURCE_MAX = 1 << 26, PIECES = 16 };
 
@@ -347,28 +348,6 @@ static char *end_of_line(char *s, long *line_p)
     return s;
 }
 
-/* Behind a comment or a literal that begins here; else behind one letter. */
-static char *skip_token(char *s, long *line_p)
-{
-    char quote = *s;
-
-    if (s[0] == '/' && s[1] == '/')
-        return end_of_line(s, line_p);
-    if (s[0] == '/' && s[1] == '*') {
-        for (s += 2; *s != '\0' && !(s[0] == '*' && s[1] == '/'); s++)
-            *line_p += *s == '\n';
-        return *s != '\0' ? s + 2 : s;
-    }
-    if (quote != '"' && quote != '\'')
-        return s + 1;
-    for (s++; *s != '\0' && *s != quote && *s != '\n'; s++)
-        if (*s == '\\' && s[1] != '\0') {
-            s++;
-            *line_p += *s == '\n';
-        }
-    return *s == quote ? s + 1 : s;
-}
-
 /* Where the words of `#pragma omp` begin; NULL: it is another line. */
 static char *find_words(char *s)
 {
@@ -383,7 +362,7 @@ static char *find_words(char *s)
     return isalnum((unsigned char)*s) || *s == '_' ? NULL : s;
 }
 
-static void rewrite(xy_scan_t *scan, const char *path, char *text)
+void scan_openmp_rewrite(xy_scan_t *scan, const char *path, char *text)
 {
     bool is_start = true; /* of a line */
     long line = 1;
@@ -407,23 +386,8 @@ static void rewrite(xy_scan_t *scan, const char *path, char *text)
                                         "--threads-per-rank 0 to leave out OpenMP"));
         is_start = *s == '\n' || (is_start && isspace((unsigned char)*s));
         line += *s == '\n';
-        s = skip_token(s, &line);
+        s = scan_skip_token(s, &line);
     }
-}
-
-char *scan_openmp_read(xy_scan_t *scan, const char *path)
-{
-    char *text = NULL, *copy;
-
-    if (xy_file_read_text(path, SOURCE_MAX, &text) != XY_OK)
-        scan_leave(scan, XY_EIO);
-    copy = xy_arena_strndup(scan->arena, text, strlen(text));
-    xy_free(text);
-    if (copy == NULL)
-        scan_leave(scan, xy_fail_memory("reading OpenMP"));
-    if (scan->options->threads != 0)
-        rewrite(scan, path, copy);
-    return copy;
 }
 
 /* ---- The statements -------------------------------------------------------------------------- */

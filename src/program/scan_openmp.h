@@ -23,10 +23,6 @@ struct scan_team {
     uint64_t live; /* bits of the other privates that are needed behind the block */
 };
 
-extern const char scan_omp_h[]; /* the header */
-
-/* The text of a source in the arena, with markers for its directives. */
-char *scan_openmp_read(xy_scan_t *scan, const char *path);
 /* Fail where a header has directives. */
 void scan_openmp_check_headers(xy_scan_t *scan);
 /* Make a block with a team of the loop or call that is a marker. */
