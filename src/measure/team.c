@@ -28,6 +28,7 @@ typedef struct {
 
 static runtime_t runtime;
 
+/* Loads the runtime. False: it, or one of its functions, is not there. */
 static bool load(void)
 {
     void *library = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -66,7 +67,7 @@ static void step(void *data)
     runtime.end();
 }
 
-/* What is measured of a team: how often, inside of one. */
+/* The measured parts, and how often each is done in one run. */
 static const struct {
     const char *name;
     void (*run)(void *data);
@@ -103,6 +104,7 @@ static void measure(long threads, times_t *t)
     }
 }
 
+/* Writes all bytes to a pipe. False: its other end is closed. */
 static bool write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
@@ -120,6 +122,7 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
+/* Reads so many bytes from a pipe. False: there are fewer. */
 static bool read_all(int fd, void *data, size_t size)
 {
     char *at = data;
@@ -161,6 +164,7 @@ static bool measure_apart(long threads, times_t *t)
     return is_read && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* Stores and reports the medians of one team. */
 static xy_status_t keep(const xy_calibration_t *c, long threads, times_t *t, xy_costs_t *costs)
 {
     xy_status_t st = XY_OK;

@@ -508,6 +508,7 @@ static const char *team_sizes(scan_emit_t *t, const scan_team_t *team)
                   team->chunk != NULL ? scan_print(t->scan, team->chunk) : "0");
 }
 
+/* Emits the begin of a team with its number of threads. */
 static void emit_parallel(scan_emit_t *t, xy_node_t *node, scan_place_t at, const scan_team_t *team)
 {
     const char *threads;

@@ -20,7 +20,7 @@
 
 enum { SOURCE_MAX = 1 << 26, PIECES = 16 };
 
-/* What a word of a directive means. */
+/* Words of directives. */
 typedef enum {
     NONE, /* it changes neither values nor times that are predicted */
     PARALLEL,
@@ -203,6 +203,7 @@ static void read_privates(reader_t *r, piece_t inside, bool is_own)
         r->team.own_count += inside.s[i] == ',';
 }
 
+/* Reads a clause with its parentheses; other words change nothing here. */
 static void read_clause(reader_t *r, meaning_t meaning, const char *word, size_t length)
 {
     piece_t inside = read_inside(r);

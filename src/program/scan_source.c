@@ -36,6 +36,7 @@ bool scan_source_is_cuda(const char *path)
     return strcmp(end_of(path), ".cu") == 0;
 }
 
+/* Fails for a source in a language that is not read. */
 static void check_language(xy_scan_t *scan, const char *path)
 {
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {

@@ -105,7 +105,7 @@ bool scan_walk_team(scan_walk_t *w, scan_stmt_t *s, scan_set_t live,
 
 /* ---- What a team makes differently ----------------------------------------------------------- */
 
-/* Who runs the statements that are looked at. */
+/* The threads that run the statements in question. */
 typedef struct {
     xy_scan_t *scan;
     scan_place_t region;      /* of the team, or the function that it calls */
@@ -194,6 +194,7 @@ static void check_effect(const around_t *a, const scan_expr_t *e)
         refuse(a, e->at, name, "depends on the order in which the threads come here");
 }
 
+/* A call by several threads: none of MPI, and the body of others is checked, too. */
 static void check_call(const around_t *a, const scan_expr_t *e)
 {
     around_t inside = *a;
@@ -216,6 +217,7 @@ static bool is_lock(const scan_expr_t *e)
            strncmp(e->decl->name, "omp_", 4) == 0 && strstr(e->decl->name, "_lock") != NULL;
 }
 
+/* Checks the effects and calls of the slice in an expression. */
 static void check_expr(around_t *a, const scan_expr_t *e)
 {
     if (e == NULL)
@@ -300,6 +302,7 @@ static void check_team(const around_t *outer, const scan_stmt_t *s)
     check_stmts(&a, s->body);
 }
 
+/* Checks a list of statements; branches for failures are not there. */
 static void check_stmts(around_t *a, const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {

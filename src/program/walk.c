@@ -136,6 +136,7 @@ static bool run_team(walker_t *w, const code_site_t *site, const double *sizes)
     return true;
 }
 
+/* Adds the time of a kernel, from its model or a given time; or runs a part of OpenMP. */
 static bool run_kernel(process_t *p, const code_site_t *site, const double *sizes)
 {
     walker_t *w = walker_of(p);

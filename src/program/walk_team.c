@@ -8,7 +8,7 @@
  *
  * where passes take equal time; else each pass, or chunk, is given to its thread (static) or to
  * the one that is first without work (dynamic). What a team, a barrier and a step to the next chunk
- * take is measured for some numbers of threads (measure/team.h).
+ * take is measured for some numbers of threads (measure).
  */
 #include <math.h>
 #include <string.h>
@@ -84,6 +84,7 @@ static double largest_share(const walk_team_t *t)
     return (floor(t->passes / round) * chunk + fmin(fmod(t->passes, round), chunk)) / t->passes;
 }
 
+/* Gives the next pass to its thread, at the beginning of a chunk. */
 static void next_pass(walk_team_t *t)
 {
     double chunk = step_of(t);
@@ -135,6 +136,7 @@ static bool begin_team(process_t *p, walk_team_t *t, double threads, int32_t mos
     return t->loads != NULL || process_fail_memory(p);
 }
 
+/* Begins a shared loop; a negative `chunk_seconds` is for a static one. */
 static bool begin_loop(process_t *p, walk_team_t *t, const double *sizes, double chunk_seconds)
 {
     if (t->is_shared)

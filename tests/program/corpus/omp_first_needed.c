@@ -1,4 +1,5 @@
-/* A variable that starts with its old value in each thread, and has it again behind the block. expect: refused threads: 2 */
+/* A variable that starts with its old value in each thread, and has it again behind the block.
+ * expect: refused threads: 2 */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* A histogram whose counts are lengths of messages, by a reduction and by a critical section. threads: 2 */
+/* A histogram whose counts are lengths of messages, by a reduction and by a critical section.
+ * threads: 2 */
 #include <mpi.h>
 #include <stdlib.h>
 #ifdef _OPENMP

@@ -33,8 +33,8 @@ int main(int argc, char **argv)
                 sum[i * 4 + k] = left[i] + right[k];
 #pragma omp master
         {
-            MPI_Sendrecv(sum, n, MPI_DOUBLE, (rank + 1) % size, 7, left, n, MPI_DOUBLE, (rank + size - 1) % size, 7,
-                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(sum, n, MPI_DOUBLE, (rank + 1) % size, 7, left, n, MPI_DOUBLE,
+                         (rank + size - 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             messages++;
         }
 #pragma omp barrier
