@@ -16,7 +16,7 @@
 #include "measure/calibrate_internal.h"
 #include "measure/timing.h"
 
-enum { TIMES = 40, ROUNDS = 50, CHUNKS = 400, SECONDS_MAX = 60 };
+enum { TIMES = 40, ROUNDS = 50, CHUNKS = 400, WORK = 100, SECONDS_MAX = 60 };
 
 typedef struct {
     void (*parallel)(void (*run)(void *), void *data, unsigned threads, unsigned flags);
@@ -56,26 +56,48 @@ static void meet(void *data)
         runtime.barrier();
 }
 
-/* A loop whose passes do nothing, one pass for each chunk. */
+/* The work of a pass, some tenths of a microsecond: without it a thread would take several chunks
+ * before another one sees that the counter has changed. */
+static void work(void)
+{
+    volatile double kept = 1;
+    double x = kept;
+
+    for (int i = 0; i < WORK; i++)
+        x = x * 0.999 + 0.001;
+    kept = x;
+}
+
+/* Each thread does as many passes. */
+static void work_alone(void *data)
+{
+    (void)data;
+    for (int i = 0; i < CHUNKS; i++)
+        work();
+}
+
+/* The same, one pass for each chunk of a dynamic loop. */
 static void step(void *data)
 {
     long first, end, *threads = data;
 
     if (runtime.start(0, CHUNKS * *threads, 1, 1, &first, &end))
-        while (runtime.next(&first, &end))
-            ;
+        do
+            work();
+        while (runtime.next(&first, &end));
     runtime.end();
 }
 
-/* The measured parts, and how often each is done in one run. */
+/* The measured parts, how often each is done in one run, and what a run does beside it. */
 static const struct {
     const char *name;
     void (*run)(void *data);
     int rounds, inside;
+    void (*beside)(void *data);
 } parts[] = {
-    {XY_COSTS_TEAM, nothing, ROUNDS, 1},
-    {XY_COSTS_MEETING, meet, 1, ROUNDS},
-    {XY_COSTS_CHUNK, step, 1, CHUNKS},
+    {XY_COSTS_TEAM, nothing, ROUNDS, 1, NULL},
+    {XY_COSTS_MEETING, meet, 1, ROUNDS, nothing},
+    {XY_COSTS_CHUNK, step, 1, CHUNKS, work_alone},
 };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
@@ -83,24 +105,35 @@ typedef struct {
     double seconds[PARTS][TIMES];
 } times_t;
 
-/* Times of one team, without those of the team itself for what happens inside of it. */
+/* Times of a team that runs a function so often; the first runs do not count. */
+static void time_runs(void (*run)(void *data), long threads, int rounds, double seconds[TIMES])
+{
+    for (int i = -3; i < TIMES; i++) {
+        double begin = measure_now();
+
+        for (int round = 0; round < rounds; round++)
+            runtime.parallel(run, &threads, (unsigned)threads, 0);
+        if (i >= 0)
+            seconds[i] = (measure_now() - begin) / rounds;
+    }
+}
+
+/* Times of the parts of one team. */
 static void measure(long threads, times_t *t)
 {
-    double spread, team = 0;
-
     for (int part = 0; part < PARTS; part++) {
-        for (int i = -3; i < TIMES; i++) {
-            double begin = measure_now(), took;
+        double beside[TIMES] = {0}, least = 0, spread;
 
-            for (int round = 0; round < parts[part].rounds; round++)
-                runtime.parallel(parts[part].run, &threads, (unsigned)threads, 0);
-            took = (measure_now() - begin) / parts[part].rounds;
-            if (i >= 0)
-                t->seconds[part][i] =
-                    part == 0 ? took : (took > team ? took - team : 0) / parts[part].inside;
+        if (parts[part].beside != NULL) {
+            time_runs(parts[part].beside, threads, 5, beside);
+            least = measure_median(beside, TIMES, &spread);
         }
-        if (part == 0)
-            team = measure_median(t->seconds[0], TIMES, &spread);
+        time_runs(parts[part].run, threads, parts[part].rounds, t->seconds[part]);
+        for (int i = 0; i < TIMES; i++) {
+            double took = t->seconds[part][i] - least;
+
+            t->seconds[part][i] = (took > 0 ? took : 0) / parts[part].inside;
+        }
     }
 }
 
