@@ -2,6 +2,8 @@
 /* Built without libclang. */
 #include "program/scan.h"
 
+#include <string.h>
+
 xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char *const *paths,
                         xy_scan_t **scan_p)
 {
