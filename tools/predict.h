@@ -14,7 +14,7 @@ typedef struct {
     xy_vec_t arg, env, assume, cost, sweep, includes, defines, kernels;
     double cost_all;
     uint64_t eager;
-    long procs, limit, lines;
+    long procs, limit, lines, threads;
     bool json, oversubscribe, free_kernels;
 } predict_values_t;
 

@@ -122,6 +122,32 @@ static void parts_cleanup(const predict_t *p, parts_t *parts)
     xy_free(parts->argv);
 }
 
+/* The cores of a node for each of its processes, where these are fewest. */
+static xy_status_t find_team_most(const predict_t *p, xy_predict_config_t *c)
+{
+    int32_t *cores = xy_calloc((size_t)p->machine->count + 1, sizeof(*cores));
+    int32_t *procs = xy_calloc((size_t)p->machine->count + 1, sizeof(*procs));
+    bool is_full = cores == NULL || procs == NULL;
+
+    for (int i = 0; i < p->cores.count && !is_full; i++) {
+        xy_obj_t node = xy_machine_above(p->machine, p->leaf_of[i], XY_OBJ_NODE);
+
+        cores[node != XY_OBJ_NONE ? node : 0]++;
+    }
+    for (int32_t r = 0; r < c->job.procs && !is_full; r++)
+        procs[c->node_of[r]]++;
+    c->team_most = INT32_MAX;
+    for (int32_t r = 0; r < c->job.procs && !is_full; r++) {
+        int32_t share = cores[c->node_of[r]] / procs[c->node_of[r]];
+
+        c->team_most = share < c->team_most ? share : c->team_most;
+    }
+    c->team_most = c->team_most > 0 ? c->team_most : 1;
+    xy_free(cores);
+    xy_free(procs);
+    return is_full ? xy_fail_memory("predicting") : XY_OK;
+}
+
 /* Sets the cluster and node of each process; `parts` owns the arrays. */
 static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts_t *parts)
 {
@@ -142,7 +168,7 @@ static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts
     }
     c->cluster_of = parts->cluster_of;
     c->node_of = parts->node_of;
-    return XY_OK;
+    return p->v->oversubscribe ? XY_OK : find_team_most(p, c);
 }
 
 /* Sets arguments, environment and loop costs of a prediction; `parts` owns the arrays. */

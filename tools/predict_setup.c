@@ -98,13 +98,35 @@ static xy_status_t reserve(predict_t *p, const char *text)
     return st;
 }
 
+/* Of each T cores of a node the first one is for a rank, the others are for its threads. */
+static xy_status_t leave_cores(predict_t *p, long threads)
+{
+    xy_bitset_t kept;
+    xy_status_t st = xy_bitset_init(&kept, (size_t)p->cores.count);
+    int begin = 0;
+
+    if (st != XY_OK)
+        return xy_fail_memory("listing the cores");
+    for (int i = 0; i < p->ranks.count; i++) {
+        if (node_of(p, p->ranks.cpu[i]) != node_of(p, p->ranks.cpu[begin]))
+            begin = i;
+        if ((i - begin) % threads == 0)
+            xy_bitset_set(&kept, (size_t)p->ranks.cpu[i]);
+    }
+    st = xy_cores_restrict(&p->ranks, &kept);
+    xy_bitset_cleanup(&kept);
+    return st;
+}
+
 static xy_status_t find_ranks(predict_t *p)
 {
     xy_status_t st = xy_cores_init(&p->ranks, p->machine);
 
     for (int c = 0; st == XY_OK && c < p->ranks.count; c++)
         p->ranks.cpu[c] = c;
-    return st == XY_OK && p->v->comm_cores != NULL ? reserve(p, p->v->comm_cores) : st;
+    if (st == XY_OK && p->v->comm_cores != NULL)
+        st = reserve(p, p->v->comm_cores);
+    return st == XY_OK && p->v->threads > 1 ? leave_cores(p, p->v->threads) : st;
 }
 
 /* ---- Progress ---- */

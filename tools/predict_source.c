@@ -4,13 +4,6 @@
 
 #include "predict.h"
 
-static bool is_source(const char *path)
-{
-    size_t n = strlen(path);
-
-    return n > 2 && strcmp(path + n - 2, ".c") == 0;
-}
-
 /* -IDIR and -DNAME as the compiler takes them, ended by NULL, in fresh memory. */
 static xy_status_t add_flags(const xy_vec_t *list, const char *flag, xy_vec_t *flags)
 {
@@ -43,6 +36,7 @@ static xy_status_t scan(predict_t *p, int count, char **paths, xy_vec_t *flags, 
     o.flags = flags->data;
     o.kernels = kernels.data;
     o.include = *include_p;
+    o.threads = p->v->threads;
     if (st == XY_OK)
         st = xy_scan_run(&o, count, (const char *const *)paths, &p->scan);
     if (st == XY_OK)
@@ -58,12 +52,13 @@ xy_status_t predict_read(predict_t *p, int count, char **paths)
     xy_status_t st;
 
     for (int i = 1; i < count; i++)
-        if (is_source(paths[i]) != is_source(paths[0]) || !is_source(paths[i]))
+        if (xy_scan_is_source(paths[i]) != xy_scan_is_source(paths[0]) ||
+            !xy_scan_is_source(paths[i]))
             return xy_fail(XY_EUSAGE,
                            "%s: one description, or C sources alone; arguments of the "
                            "program go with --arg",
                            paths[i]);
-    if (!is_source(paths[0])) {
+    if (!xy_scan_is_source(paths[0])) {
         st = xy_program_read(paths[0], &p->read);
         p->program = p->read;
         return st;

@@ -14,6 +14,7 @@
 #include "fiber/fiber.h"
 #include "gpu/gpu.h"
 #include "measure/measure.h"
+#include "place/place.h"
 #include "verbs.h"
 
 typedef struct {
@@ -330,6 +331,20 @@ static xy_status_t measure_gpus(const values_t *v, const xy_calibration_t *c, xy
                    "one only if XYLEM_GPU_DRIVER=opencl");
 }
 
+/* Teams of OpenMP up to one thread for each core. */
+static xy_status_t measure_teams(const xy_calibration_t *c, const xy_machine_t *live,
+                                 xy_costs_t *costs)
+{
+    xy_cores_t cores;
+    xy_status_t st = xy_cores_init(&cores, live);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_calibrate_teams(c, cores.count, costs);
+    xy_cores_cleanup(&cores);
+    return st;
+}
+
 /* Measures the parts selected by options, all by default, and stores costs after each. */
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
@@ -350,6 +365,8 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = xy_calibrate_memory(c, live, costs, failed_p);
     if (st == XY_OK && (is_all || v->memory))
         st = calibrate_fibers(c, live, costs);
+    if (st == XY_OK && (is_all || v->memory))
+        st = measure_teams(c, live, costs);
     if (st == XY_OK && (is_all || v->gpu))
         st = measure_gpus(v, c, costs);
     if (st == XY_OK)

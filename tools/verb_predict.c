@@ -39,6 +39,10 @@ static const xy_option_t options[] = {
      .help = "define a macro for C sources"},
     {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels), XY_COMMON("program"),
      .help = "name a compute kernel of C sources; as for 'xylem scan'"},
+    {"threads-per-rank", 0, XY_OPT_LONG, "T", AT(threads), .preset = "-1", .min = -1,
+     .max = 1 << 20, XY_COMMON("program"),
+     .help = "leave T cores to each process; teams of OpenMP in C sources have T threads, unless "
+             "the program says otherwise. 0: C sources are compiled without OpenMP; -1: not known"},
     {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep), XY_COMMON("program"),
      .help = "predict for several values; as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
              "is the number of processes, {NAME} in --arg and --assume is replaced"},

@@ -12,6 +12,7 @@
 typedef struct {
     const char *output, *show, *standard, *from_trace;
     xy_vec_t includes, defines, kernels, assumed, arguments;
+    long threads;
     bool list;
 } values_t;
 
@@ -34,6 +35,10 @@ static const xy_option_t options[] = {
     {"arg", 0, XY_OPT_LIST, "WORD", offsetof(values_t, arguments), .needs = "from-trace",
      .may_be_empty = true, XY_COMMON("program"),
      .help = "name an argument of the program in that run"},
+    {"threads-per-rank", 0, XY_OPT_LONG, "T", offsetof(values_t, threads), .preset = "-1",
+     .min = -1, .max = 1 << 20, XY_COMMON("program"),
+     .help = "set the number of threads of a team of OpenMP where the program does not; 0: it is "
+             "compiled without OpenMP; -1: not known"},
     {"std", 0, XY_OPT_STRING, "STANDARD", offsetof(values_t, standard), XY_ADVANCED("program"),
      .help = "set the C standard of the program: c89, gnu11, ...", .preset = "gnu11"},
     {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output), XY_COMMON("output"),
@@ -132,7 +137,8 @@ static xy_status_t scan_again(const values_t *v, xy_scan_options_t *o, int count
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;
-    xy_scan_options_t o = {.kernels = names(&v->kernels), .assumed = names(&v->assumed)};
+    xy_scan_options_t o = {
+        .kernels = names(&v->kernels), .assumed = names(&v->assumed), .threads = v->threads};
     char **flags = NULL, *include = NULL;
     xy_vec_t assumed = XY_VEC_INIT(char *);
     xy_scan_t *scan = NULL;

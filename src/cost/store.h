@@ -31,6 +31,11 @@ enum { XY_COSTS_VERSION = 1 };
 #define XY_COSTS_LOCAL "local"
 /* Between ranks that share one PU. */
 #define XY_COSTS_PU "pu"
+/* Constants of teams of OpenMP, with the number of threads as `from`: begin and end of a team, a
+ * barrier in it, and a step to the next chunk of a dynamic loop. */
+#define XY_COSTS_TEAM    "team"
+#define XY_COSTS_MEETING "team-barrier"
+#define XY_COSTS_CHUNK   "team-chunk"
 
 /* The clock of the times: the wall clock (also the meaning of ""); or the wall clock as it would be
  * at the pace of the core given by the constants "pace-latency" and "pace-throughput". */
@@ -150,6 +155,9 @@ const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *c
 const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char *cluster1,
                                              const char *cluster2, const char *library);
 const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
+/* A constant of teams for so many threads: on the line between measured ones, or through the last
+ * two; 0: there is none. */
+double xy_costs_team(const xy_costs_t *costs, const char *name, double threads);
 
 /* The time of a call of a kernel by its model, which has intervals. EINVAL, silent: it has another
  * number of sizes, or one is negative. */

@@ -402,12 +402,36 @@ static void test_memory(void **state)
     xy_costs_destroy(whole);
 }
 
+/* Costs of teams between, below and above the measured numbers of threads. */
+static void test_teams(void **state)
+{
+    static const double at[][2] = {{1, 1}, {2, 2}, {3, 4}, {4, 6}, {8, 8}, {12, 10}, {16, 12}};
+    xy_costs_t *c;
+
+    (void)state;
+    assert_int_equal(xy_costs_create("m", "h", &c), XY_OK);
+    assert_true(xy_costs_team(c, XY_COSTS_TEAM, 4) == 0);
+    assert_int_equal(xy_costs_set_constant(c, XY_COSTS_TEAM, 4, -1, 6, 0, 1), XY_OK);
+    assert_true(xy_costs_team(c, XY_COSTS_TEAM, 9) == 6);
+    assert_int_equal(xy_costs_set_constant(c, XY_COSTS_TEAM, 8, -1, 8, 0, 1), XY_OK);
+    assert_int_equal(xy_costs_set_constant(c, XY_COSTS_CHUNK, 9, -1, 90, 0, 1), XY_OK);
+    assert_true(xy_costs_team(c, XY_COSTS_TEAM, 2) == 5);
+    assert_int_equal(xy_costs_set_constant(c, XY_COSTS_TEAM, 2, -1, 2, 0, 1), XY_OK);
+    assert_int_equal(xy_costs_set_constant(c, XY_COSTS_TEAM, 1, -1, 1, 0, 1), XY_OK);
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+        if (xy_costs_team(c, XY_COSTS_TEAM, at[i][0]) != at[i][1])
+            fail_msg("%g threads: %g, not %g", at[i][0], xy_costs_team(c, XY_COSTS_TEAM, at[i][0]),
+                     at[i][1]);
+    xy_costs_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_replaces),
         cmocka_unit_test(test_refusals),   cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_files),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_teams),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

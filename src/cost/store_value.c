@@ -110,3 +110,41 @@ xy_status_t xy_cost_kernel_value(const xy_costs_t *costs, const char *name, cons
         e_p->seconds /= factor;
     return st;
 }
+
+/* The measured constants next to a number of threads: the last not above it, and the first above;
+ * where one is missing, the two at that end. */
+static int find_around(const xy_costs_t *costs, const char *name, double threads,
+                       const xy_constant_cost_t *found[2])
+{
+    const xy_constant_cost_t *low[2] = {NULL}, *high[2] = {NULL};
+
+    for (size_t i = 0; i < costs->constants.count; i++) {
+        const xy_constant_cost_t *c = &XY_VEC_AT(&costs->constants, xy_constant_cost_t, i);
+        const xy_constant_cost_t **list = (double)c->from <= threads ? low : high;
+        double away = fabs((double)c->from - threads);
+
+        if (strcmp(c->name, name) != 0)
+            continue;
+        if (list[0] == NULL || away < fabs((double)list[0]->from - threads)) {
+            list[1] = list[0];
+            list[0] = c;
+        } else if (list[1] == NULL || away < fabs((double)list[1]->from - threads)) {
+            list[1] = c;
+        }
+    }
+    found[0] = low[0] != NULL ? low[0] : high[0];
+    found[1] = low[0] == NULL ? high[1] : high[0] != NULL ? high[0] : low[1];
+    return (found[0] != NULL) + (found[1] != NULL);
+}
+
+double xy_costs_team(const xy_costs_t *costs, const char *name, double threads)
+{
+    const xy_constant_cost_t *found[2];
+    int count = find_around(costs, name, threads, found);
+    double slope;
+
+    if (count < 2)
+        return count == 1 ? found[0]->seconds : 0;
+    slope = (found[1]->seconds - found[0]->seconds) / (double)(found[1]->from - found[0]->from);
+    return fmax(found[0]->seconds + slope * (threads - (double)found[0]->from), 0);
+}

@@ -65,6 +65,10 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
 xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
                                   long from, long to, double *seconds, long n, xy_costs_t *costs);
 
+/* Begin and end of a team of OpenMP, a barrier and a step to the next chunk, for 1, 2, 4, ... and
+ * `cores` threads, as constants (cost/store.h). Without the runtime of gcc there is a warning. */
+xy_status_t xy_calibrate_teams(const xy_calibration_t *c, long cores, xy_costs_t *costs);
+
 /* ---- Do the models still hold? ---- */
 
 typedef struct {

@@ -461,6 +461,7 @@ static void statement(compiler_t *c, const xy_node_t *node)
         break;
     case XY_NODE_KERNEL:
     case XY_NODE_COMPUTE:
+    case XY_NODE_TEAM:
         compile_kernel(c, node);
         break;
     case XY_NODE_UNKNOWN:

@@ -221,12 +221,12 @@ void compile_mpi(compiler_t *c, const xy_node_t *node)
 
 void compile_kernel(compiler_t *c, const xy_node_t *node)
 {
-    bool is_kernel = node->kind == XY_NODE_KERNEL;
+    bool is_kernel = node->kind != XY_NODE_COMPUTE;
     const char *text = xy_node_attr(node, is_kernel ? "sizes" : "count");
     code_site_t site = {.node = node, .name = xy_node_attr(node, "name"), .model = -1};
     expr_t *list = NULL;
 
-    compile_at(c, node, site.name);
+    compile_at(c, node, node->kind == XY_NODE_TEAM ? "OpenMP" : site.name);
     if (text != NULL && c->status == XY_OK)
         c->status = expr_parse_list(&c->code->types, text, c->place, &list);
     for (const expr_t *e = list; e != NULL && c->status == XY_OK; e = e->next, site.count++)

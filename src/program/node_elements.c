@@ -35,6 +35,7 @@ const program_element_t program_elements[XY_NODE_KINDS] = {
     [XY_NODE_MPI] = {"mpi", CODE, {{"call", true}}}, /* the rest is in the table of calls */
     [XY_NODE_KERNEL] = {"kernel", CODE, {{"name", true}, {"sizes", false}}},
     [XY_NODE_COMPUTE] = {"compute", CODE, {{"name", true}, {"count", false}}},
+    [XY_NODE_TEAM] = {"team", CODE, {{"name", true}, {"sizes", false}}},
     [XY_NODE_UNKNOWN] = {"unknown",
                          CODE,
                          {{"name", true}, {"reason", true}, {"target", false}, {"bytes", false}}},

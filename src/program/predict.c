@@ -28,14 +28,14 @@ static bool has_model(const xy_predict_config_t *c, const char *name)
 
 /* Sets the cost model of a call site, shared by sites of one name: a kernel model, a time per pass,
  * or none. */
-static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
+static xy_status_t find_model(walk_t *walk, code_site_t *site, const char *name, bool is_kernel)
 {
     const xy_predict_config_t *c = walk->config;
-    const char *text = given(c->loop_costs, c->loop_cost_count, site->name);
+    const char *text = given(c->loop_costs, c->loop_cost_count, name);
     walk_model_t *m;
 
     for (size_t i = 0; i < walk->models.count; i++)
-        if (strcmp(XY_VEC_AT(&walk->models, walk_model_t, i).name, site->name) == 0) {
+        if (strcmp(XY_VEC_AT(&walk->models, walk_model_t, i).name, name) == 0) {
             site->model = (int32_t)i;
             return XY_OK;
         }
@@ -43,15 +43,17 @@ static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
     if (m == NULL)
         return xy_fail_memory("predicting");
     site->model = (int32_t)walk->models.count - 1;
-    m->name = site->name;
+    m->name = name;
     m->is_kernel = is_kernel;
-    if (is_kernel) {
-        m->is_missing = !has_model(c, site->name);
-    } else if (text != NULL) {
+    if (text != NULL) {
         if (!xy_parse_seconds(text, &m->per_pass) || m->per_pass < 0)
-            return xy_fail(XY_EUSAGE, "'%s' is not a time for a pass of %s", text, site->name);
+            return xy_fail(XY_EUSAGE, "'%s' is not a time for a pass of %s", text, name);
         m->is_given = true;
-    } else if (!has_model(c, site->name)) {
+    } else if (site->node->kind == XY_NODE_TEAM) {
+        m->is_missing = c->costs == NULL || xy_costs_constant(c->costs, name) == NULL;
+    } else if (is_kernel) {
+        m->is_missing = !has_model(c, name);
+    } else if (!has_model(c, name)) {
         m->per_pass = c->cost_all;
         m->is_missing = c->cost_all == 0;
     }
@@ -71,10 +73,11 @@ static xy_status_t check_models(const walk_t *walk)
             xy_text_addf(&names, "%s%s", names.length > 0 ? ", " : "", m->name);
     }
     if (names.length > 0 && !walk->config->allow_missing)
-        st = xy_fail(XY_ENOENT,
-                     "no model of %s; measure with 'xylem calibrate --kernel NAME', give --costs "
-                     "FILE, or let them be free with --free-kernels",
-                     names.s);
+        st =
+            xy_fail(XY_ENOENT,
+                    "no model of %s; measure with 'xylem calibrate' (--kernels NAME), give --costs "
+                    "FILE, or let them be free with --free-kernels",
+                    names.s);
     xy_text_cleanup(&names);
     return st;
 }
@@ -108,6 +111,15 @@ static void label_site(walk_t *walk, const code_site_t *site, size_t i)
         walk->places[i] = xy_trace_site(trace, place);
 }
 
+/* The kind of an element of OpenMP, and the model of what it takes. */
+static xy_status_t prepare_team(walk_t *walk, code_site_t *site)
+{
+    const char *model = NULL;
+    xy_status_t st = walk_team_prepare(site, &model);
+
+    return st == XY_OK && model != NULL ? find_model(walk, site, model, true) : st;
+}
+
 /* Sets model, handler and trace label of every site; fails for times of unknown loops. */
 static xy_status_t prepare_sites(walk_t *walk)
 {
@@ -126,8 +138,10 @@ static xy_status_t prepare_sites(walk_t *walk)
         const walk_call_t *call = site->call != NULL ? walk_call_find(site->call->name) : NULL;
 
         site->index = (int32_t)i;
-        if (call == NULL) {
-            st = find_model(walk, site, site->node->kind == XY_NODE_KERNEL);
+        if (site->node->kind == XY_NODE_TEAM) {
+            st = prepare_team(walk, site);
+        } else if (call == NULL) {
+            st = find_model(walk, site, site->name, site->node->kind == XY_NODE_KERNEL);
         } else {
             site->run = (void (*)(void))call->run;
             site->extra = call->extra;

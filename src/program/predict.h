@@ -31,6 +31,7 @@ typedef struct {
     const char *const *cluster_of; /* [procs] for the models of kernels; or NULL: of any cluster */
     const int32_t *node_of;        /* [procs] which share memory; or NULL: all do */
     double message_error;          /* relative, of the models of messages; < 0: not known */
+    int32_t team_most;             /* threads of a team of OpenMP; 0: any */
     double speed;                  /* computation is so many times as fast; 0: 1 */
     int argc;
     const char *const *argv; /* with the name of the program */

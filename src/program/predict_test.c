@@ -503,7 +503,7 @@ static void test_bad(void **state)
     check_bad(1, "<mpi call='MPI_Wait' request='&amp;x' line='3'/>",
               "a.c:3: process 0: no request");
     check_bad(1, "<kernel name='dgemm' sizes='1, 2, 3'/><kernel name='dtrsm' sizes='1'/>",
-              "no model of dgemm, dtrsm; measure with 'xylem calibrate --kernel NAME', give "
+              "no model of dgemm, dtrsm; measure with 'xylem calibrate' (--kernels NAME), give "
               "--costs FILE, or let them be free with --free-kernels");
     check_bad(2,
               "<if c='rank == 0'><mpi call='MPI_Send' count='3' datatype='MPI_INT' dest='1' "
@@ -650,6 +650,96 @@ static void test_costs(void **state)
     xy_program_destroy(program);
 }
 
+/* What a loop of `passes` takes the thread with the most of them, milliseconds; pass i takes `a + b
+ * i`, and each chunk `step`. */
+static double team_milliseconds(int threads, bool is_dynamic, int passes, int chunk, double a,
+                                double b, double step)
+{
+    double load[8] = {0}, most = 0;
+    int c = chunk > 0 ? chunk : is_dynamic ? 1 : (passes + threads - 1) / threads, t = 0;
+
+    for (int i = 0; i < passes; i++) {
+        if (i % c == 0 && is_dynamic) {
+            t = 0;
+            for (int k = 1; k < threads; k++)
+                t = load[k] < load[t] ? k : t;
+            load[t] += step;
+        } else if (i % c == 0) {
+            t = i / c % threads;
+        }
+        load[t] += a + b * i;
+    }
+    for (int k = 0; k < threads; k++)
+        most = load[k] > most ? load[k] : most;
+    return most;
+}
+
+static void check_team(const char *body, double milliseconds)
+{
+    static const xy_predict_given_t costs[] = {
+        {"team", "3ms"}, {"team-barrier", "5ms"}, {"team-chunk", "2ms"}};
+    setup_t s = {.procs = 1,
+                 .config = {.loop_costs = costs, .loop_cost_count = 3, .cost_all = 1e-3}};
+    char *text = xy_sprintf("%s<if c='x &lt; 0'><team name='parallel' sizes='1'/>"
+                            "<team name='dynamic' sizes='1, 1'/><team name='barrier'/></if>",
+                            body);
+    xy_prediction_t *p;
+    xy_program_t *program;
+
+    if (predict(&s, "", text, &p, &program) != XY_OK)
+        fail_msg("%s: %s", text, testing_said);
+    if (p->proc[0].compute * 1e3 < milliseconds - 1e-6 ||
+        p->proc[0].compute * 1e3 > milliseconds + 1e-6)
+        fail_msg("%s: %g ms, not %g", body, p->proc[0].compute * 1e3, milliseconds);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+    xy_free(text);
+}
+
+/* Loops that threads share: as a whole, and pass for pass, with equal and with growing passes. */
+static void test_teams(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 120; k++) {
+        int threads = 1 + k % 5, passes = k * 7 % 41, chunk = k % 4;
+        bool is_dynamic = k % 3 == 0;
+        const char *kind = is_dynamic ? "dynamic" : "static";
+        char begin[200], body[600];
+
+        snprintf(begin, sizeof(begin),
+                 "<team name='parallel' sizes='%d'/><compute name='b' count='2'/>"
+                 "<team name='%s' sizes='%d, %d'/>",
+                 threads, kind, passes, chunk);
+        snprintf(body, sizeof(body),
+                 "%s<for start='int i = 0' test='i &lt; %d' step='i++'><team name='pass'/>"
+                 "<compute name='a' count='i + 1'/></for><team name='end'/><team name='barrier'/>"
+                 "<team name='end'/>",
+                 begin, passes);
+        check_team(body, 10 + team_milliseconds(threads, is_dynamic, passes, chunk, 1, 1, 2));
+        snprintf(body, sizeof(body),
+                 "%s<compute name='a' count='%d'/><team name='end'/><team name='end'/>", begin,
+                 4 * passes);
+        if (!is_dynamic)
+            check_team(body, 5 + team_milliseconds(threads, false, passes, chunk, 4, 0, 2));
+    }
+    /* Chunks that are equal, one step for each. */
+    check_team("<team name='parallel' sizes='4'/><team name='dynamic' sizes='64, 4'/>"
+               "<compute name='a' count='64'/><team name='end'/><team name='end'/>",
+               3 + team_milliseconds(4, true, 64, 4, 1, 0, 2));
+    /* A team inside of another has one thread, and costs nothing. */
+    check_team("<team name='parallel' sizes='4'/><team name='parallel' sizes='4'/>"
+               "<compute name='a' count='6'/><team name='end'/><team name='end'/>",
+               9);
+    check_bad(1, "<team name='pass' line='4'/>",
+              "a.c:4: process 0: <team name=\"pass\"> is not in a loop of a team");
+    check_bad(1, "<team name='some' line='4'/>",
+              "a.c:4: <team name=\"some\"> with 0 sizes is none that a description may have");
+    check_bad(1,
+              "<team name='static' sizes='2, 0'/><mpi call='MPI_Barrier' " WORLD " line='5'/>"
+              "<team name='end'/>",
+              "a.c:5: process 0: MPI_Barrier in a loop that the threads of a team share");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -659,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_grids),       cmocka_unit_test(test_types),
         cmocka_unit_test(test_bad),         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_costs),       cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_teams),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

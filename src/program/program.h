@@ -45,6 +45,10 @@
  *   kernel     name* sizes                       a known kernel; sizes "m, n, k" as it takes them
  *   compute    name* count                       a loop outside of known kernels: `count` passes
  *                                                through its innermost body, costed by name
+ *   team       name* sizes                       OpenMP: "parallel" begins a team of "threads",
+ *                                                "static" and "dynamic" a loop of "passes, chunk"
+ * (0: the schedule's own) that it shares; "pass" is in front of each pass of a loop that is there;
+ *                                                "barrier"; "end" is that of the inner of them
  *   unknown    name* reason* target              cannot be known: `target` is set by --assume
  * NAME=EXPRESSION
  *
@@ -98,6 +102,7 @@ typedef enum {
     XY_NODE_KERNEL,
     XY_NODE_COMPUTE,
     XY_NODE_UNKNOWN,
+    XY_NODE_TEAM,
     XY_NODE_KINDS
 } xy_node_kind_t;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/scan_emit.h"
+#include "program/scan_openmp.h"
 
 /* Run `body`; scan_leave() ends it from any depth. */
 static xy_status_t try(xy_scan_t *scan, void (*body)(xy_scan_t *scan))
@@ -268,9 +269,10 @@ static void scan_all(xy_scan_t *scan)
     scan_alias_find(scan);
     scan_slice(scan);
     check(scan);
+    scan_openmp_check_headers(scan);
+    scan_team_check(scan);
     scan_emit(scan);
     check_assumed(scan);
-    scan_openmp_find(scan);
 }
 
 xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char *const *paths,
@@ -295,6 +297,8 @@ xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char 
     scan->persistent = XY_VEC_INIT(scan_expr_t *);
     scan->windows = XY_VEC_INIT(scan_expr_t *);
     scan->unknowns = XY_VEC_INIT(scan_unknown_t);
+    scan->teams = XY_VEC_INIT(scan_team_t);
+    scan->cuda_kernels = XY_VEC_INIT(char *);
     scan->taken = XY_VEC_INIT(scan_decl_t *);
     xy_hash_init(&scan->decls, XY_HASH_STRING);
     xy_hash_init(&scan->records, XY_HASH_STRING);
@@ -319,6 +323,8 @@ void xy_scan_free(xy_scan_t *scan)
     xy_vec_cleanup(&scan->persistent);
     xy_vec_cleanup(&scan->windows);
     xy_vec_cleanup(&scan->unknowns);
+    xy_vec_cleanup(&scan->teams);
+    xy_vec_cleanup(&scan->cuda_kernels);
     xy_vec_cleanup(&scan->taken);
     xy_hash_cleanup(&scan->decls);
     xy_hash_cleanup(&scan->records);

@@ -28,6 +28,7 @@ typedef struct {
     const char *const *kernels; /* names of functions that are kernels */
     const char *const *assumed; /* NAME=EXPRESSION */
     const char *include;        /* directory of mpi.h */
+    long threads; /* of a team of OpenMP; 0: the program is compiled without; < 0: not known */
 } xy_scan_options_t;
 
 typedef struct xy_scan xy_scan_t;
@@ -39,6 +40,8 @@ typedef struct xy_scan xy_scan_t;
 xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char *const *paths,
                         xy_scan_t **scan_p);
 void xy_scan_free(xy_scan_t *scan); /* NULL is fine */
+/* Does the name of the file end like that of a source, of whatever language? */
+bool xy_scan_is_source(const char *path);
 
 const xy_program_t *xy_scan_program(const xy_scan_t *scan);
 /* Values that the source does not give: one line each. How many there are. */

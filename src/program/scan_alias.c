@@ -24,8 +24,10 @@ struct scan_node {
     bool is_many; /* an array or memory from malloc */
     bool is_large;
     bool is_anything; /* a pointer made of a number may point there */
+    bool is_walked;   /* a pointer there is moved: from a member, to others of its struct */
     location_t *locations;
     view_t *views;
+    view_t *owners; /* structs that have such an object, a number, as a member */
 };
 
 static bool is_pointer(const scan_type_t *t)
@@ -105,9 +107,13 @@ static void join(scan_node_t *a, scan_node_t *b)
         a->is_many |= b->is_many;
         a->is_large |= b->is_large;
         a->is_anything |= b->is_anything;
+        a->is_walked |= b->is_walked;
         for (last = &a->views; *last != NULL;)
             last = &(*last)->next;
         *last = b->views;
+        for (last = &a->owners; *last != NULL;)
+            last = &(*last)->next;
+        *last = b->owners;
         a->pointee = next_a != NULL ? next_a : next_b;
         a = next_a;
         b = next_b;
@@ -149,6 +155,21 @@ static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_
     }
     n->is_large = count > SMALL_ARRAY;
     n->bytes = bytes_of(type);
+    return n;
+}
+
+/* ... of a member. A number in a struct may be reached from its neighbours. */
+static scan_node_t *field_node(xy_scan_t *scan, scan_field_t *f)
+{
+    bool is_new = f->node == NULL;
+    scan_node_t *n = object_node(scan, &f->node, f->type);
+    view_t *owner;
+
+    if (is_new && (f->type->kind == SCAN_INT || f->type->kind == SCAN_REAL)) {
+        owner = scan_alloc(scan, sizeof(*owner));
+        *owner = (view_t){.record = f->record, .next = n->owners};
+        n->owners = owner;
+    }
     return n;
 }
 
@@ -194,10 +215,9 @@ static scan_node_t *object(xy_scan_t *scan, scan_expr_t *e)
         return decl_node(scan, e->decl);
     case SCAN_E_MEMBER:
         f = find_field(e);
-        return f != NULL ? object_node(scan, &f->node, f->type) : NULL;
+        return f != NULL ? field_node(scan, f) : NULL;
     case SCAN_E_INDEX:
-        return scan_strip(e->a)->type->kind == SCAN_ARRAY ? object(scan, e->a)
-                                                          : targets(scan, e->a);
+        return e->a->type->kind == SCAN_ARRAY ? object(scan, e->a) : targets(scan, e->a);
     case SCAN_E_UNARY:
         return e->op == SCAN_OP_DEREF ? targets(scan, e->a) : NULL;
     case SCAN_E_CAST:
@@ -336,24 +356,33 @@ static void bind_list(xy_scan_t *scan, scan_node_t *to, scan_expr_t *e)
             bind_value(scan, to, a);
 }
 
-/* Binds the initial value of a pointer, an array or a struct to its node. */
+/* The values of single members are not told apart: each pointer in the struct may get any. */
+static void bind_members(xy_scan_t *scan, const scan_record_t *record, scan_expr_t *list)
+{
+    for (scan_field_t *f = record->fields; f != NULL; f = f->next) {
+        const scan_type_t *t = f->type;
+
+        while (t->kind == SCAN_ARRAY)
+            t = t->of;
+        if (t->kind == SCAN_POINTER)
+            bind_list(scan, field_node(scan, f), list);
+        else if (t->kind == SCAN_STRUCT)
+            bind_members(scan, t->record, list);
+    }
+}
+
+/* Binds the initial value of a pointer or an array to its node; a list with members is bound where
+ * it is met. */
 static void bind_decl(xy_scan_t *scan, scan_decl_t *d)
 {
-    const scan_record_t *record = record_of(d->type);
-
     if (d->init == NULL)
         return;
-    if (d->init->kind != SCAN_E_LIST) {
-        if (d->type->kind == SCAN_POINTER)
-            bind_value(scan, decl_node(scan, d), d->init);
-    } else if (record == NULL) {
+    if (d->init->kind != SCAN_E_LIST && d->type->kind == SCAN_POINTER)
+        bind_value(scan, decl_node(scan, d), d->init);
+    else if (d->init->kind == SCAN_E_LIST && base_record(d->type) != NULL)
+        bind_members(scan, base_record(d->type), d->init);
+    else if (d->init->kind == SCAN_E_LIST)
         bind_list(scan, decl_node(scan, d), d->init);
-    } else {
-        /* The values of single members are not told apart: each member may get any. */
-        for (scan_field_t *f = record->fields; f != NULL; f = f->next)
-            if (f->type->kind == SCAN_POINTER)
-                bind_list(scan, object_node(scan, &f->node, f->type), d->init);
-    }
 }
 
 static bool is_copy(const char *name)
@@ -402,6 +431,22 @@ static void bind_call(xy_scan_t *scan, scan_expr_t *e)
         bind_value(scan, decl_node(scan, p), a);
 }
 
+/* The pointer that an expression moves: p[i], p + i, p++; NULL: none. */
+static scan_expr_t *moved_pointer(const scan_expr_t *e)
+{
+    if (e->kind == SCAN_E_INDEX && e->a->type->kind == SCAN_POINTER &&
+        !(e->b->kind == SCAN_E_INT && e->b->value == 0))
+        return e->a;
+    if ((e->kind == SCAN_E_STEP || (e->kind == SCAN_E_ASSIGN && e->op != 0)) &&
+        e->a->type->kind == SCAN_POINTER)
+        return e->a;
+    if (e->kind != SCAN_E_BINARY || (e->op != '+' && e->op != '-'))
+        return NULL;
+    if (e->a->type->kind == SCAN_POINTER && e->b->type->kind == SCAN_INT)
+        return e->a;
+    return e->b->type->kind == SCAN_POINTER && e->a->type->kind == SCAN_INT ? e->b : NULL;
+}
+
 /* Binds all pointer assignments and call arguments inside an expression. */
 static void bind_expr(xy_scan_t *scan, scan_expr_t *e)
 {
@@ -414,8 +459,12 @@ static void bind_expr(xy_scan_t *scan, scan_expr_t *e)
     bind_expr(scan, e->c);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
         bind_expr(scan, a);
+    if (moved_pointer(e) != NULL)
+        targets(scan, moved_pointer(e))->is_walked = true;
     if (e->kind == SCAN_E_CALL)
         bind_call(scan, e);
+    if (e->kind == SCAN_E_LIST && base_record(e->type) != NULL)
+        bind_members(scan, base_record(e->type), e);
     if (e->kind == SCAN_E_ASSIGN && e->op == 0 && is_pointer(e->a->type)) {
         to = object(scan, e->a);
         if (to != NULL)
@@ -443,8 +492,10 @@ static void bind_stmt(xy_scan_t *scan, scan_decl_t *function, scan_stmt_t *s)
 
 void scan_alias_find(xy_scan_t *scan)
 {
-    for (scan_decl_t *d = scan->globals; d != NULL; d = d->next)
+    for (scan_decl_t *d = scan->globals; d != NULL; d = d->next) {
+        bind_expr(scan, d->init);
         bind_decl(scan, d);
+    }
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
         bind_stmt(scan, f, f->body);
 }
@@ -474,6 +525,20 @@ static int locate(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type, cons
     return l->id;
 }
 
+/* Adds a location once; `name` is for the message where there are too many. */
+static void add_id(xy_scan_t *scan, scan_access_t *access, int id, const char *name)
+{
+    for (int i = 0; i < access->count; i++)
+        if (access->ids[i] == id)
+            return;
+    if (access->count == SCAN_LOCATIONS_MAX)
+        scan_leave(scan, xy_fail(XY_ELIMIT,
+                                 "'%s' is part of memory with more than %d members: what is "
+                                 "written there is not followed",
+                                 name, SCAN_LOCATIONS_MAX));
+    access->ids[access->count++] = id;
+}
+
 /* Adds the locations of all fields of a struct, nested ones included, to an access. */
 static void add_record(xy_scan_t *scan, scan_access_t *access, const scan_record_t *record)
 {
@@ -484,9 +549,8 @@ static void add_record(xy_scan_t *scan, scan_access_t *access, const scan_record
             t = t->of;
         if (t->kind == SCAN_STRUCT)
             add_record(scan, access, t->record);
-        else if (access->count < SCAN_LOCATIONS_MAX)
-            access->ids[access->count++] =
-                locate(scan, object_node(scan, &f->node, f->type), f->type, f->name);
+        else
+            add_id(scan, access, locate(scan, field_node(scan, f), f->type, f->name), f->name);
     }
 }
 
@@ -517,12 +581,23 @@ static void add_shared(xy_scan_t *scan, scan_access_t *access, scan_node_t *n, c
         return;
     for (const location_t *l = n->locations; l != NULL; l = l->next)
         if (l->id != access->ids[0] && (is_shared || is_bytes(l->key) || is_cast(n, l->key)) &&
-            !XY_VEC_AT(&scan->locations, scan_location_t, l->id).is_data &&
-            access->count < SCAN_LOCATIONS_MAX)
-            access->ids[access->count++] = l->id;
+            !XY_VEC_AT(&scan->locations, scan_location_t, l->id).is_data)
+            add_id(scan, access, l->id, "memory of several types");
     for (const view_t *v = n->views; is_shared && v != NULL; v = v->next)
         if (v->record != NULL)
             add_record(scan, access, v->record);
+}
+
+/* Adds the members of the same type around one from which pointers are moved. */
+static void add_neighbours(xy_scan_t *scan, scan_access_t *access, scan_node_t *n, int key)
+{
+    n = root(n);
+    for (const view_t *v = n->owners; n->is_walked && v != NULL; v = v->next) {
+        ((scan_record_t *)(uintptr_t)v->record)->is_whole = true;
+        for (scan_field_t *f = v->record->fields; f != NULL; f = f->next)
+            if (type_key(f->type) == key && f->type->kind != SCAN_ARRAY)
+                add_id(scan, access, locate(scan, field_node(scan, f), f->type, f->name), f->name);
+    }
 }
 
 /* The locations of a value of this type in an object of the class. */
@@ -538,6 +613,7 @@ static scan_access_t access_node(xy_scan_t *scan, scan_node_t *n, const scan_typ
         add_record(scan, &access, t->record);
     else if (n != NULL && t != NULL) {
         access.ids[access.count++] = locate(scan, n, type, name);
+        add_neighbours(scan, &access, n, type_key(t));
         add_shared(scan, &access, n, t);
     }
     return access;
@@ -620,10 +696,9 @@ static void add_reachable(xy_scan_t *scan, scan_access_t *access, const scan_typ
         while (t->kind == SCAN_ARRAY)
             t = t->of;
         if (t->kind == SCAN_POINTER) {
-            found = access_node(scan, pointee(scan, object_node(scan, &f->node, f->type)), t->of,
-                                f->name);
-            for (int i = 0; i < found.count && access->count < SCAN_LOCATIONS_MAX; i++)
-                access->ids[access->count++] = found.ids[i];
+            found = access_node(scan, pointee(scan, field_node(scan, f)), t->of, f->name);
+            for (int i = 0; i < found.count; i++)
+                add_id(scan, access, found.ids[i], f->name);
             t = t->of;
         }
         add_reachable(scan, access, t, depth + 1);

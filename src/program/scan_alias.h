@@ -21,7 +21,7 @@ typedef struct {
 /* Find what pointers point to in all functions and globals. */
 void scan_alias_find(xy_scan_t *scan);
 
-enum { SCAN_LOCATIONS_MAX = 64 };
+enum { SCAN_LOCATIONS_MAX = 250 };
 
 typedef struct {
     int ids[SCAN_LOCATIONS_MAX]; /* a struct has one for each member */

@@ -28,6 +28,9 @@ bool scan_is_clock(const scan_decl_t *function)
 
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function)
 {
+    for (size_t i = 0; function != NULL && i < scan->cuda_kernels.count; i++)
+        if (strcmp(XY_VEC_AT(&scan->cuda_kernels, char *, i), function->name) == 0)
+            return true;
     return function != NULL && (xy_kernel_base_name(function->name) != function->name ||
                                 scan_is_listed(scan->options->kernels, function->name));
 }
@@ -113,19 +116,6 @@ bool scan_walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live)
     for (scan_expr_t *a = args; a != NULL; a = a->next)
         is_kept |= scan_walk_expr(w, a, live, false);
     return is_kept;
-}
-
-static bool walk_kernel(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
-{
-    int i = 0;
-
-    scan_walk_keep_effect(w, &e->is_kept, live);
-    for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++)
-        if (scan_kernel_takes(e, i, a))
-            scan_walk_need(w, a, live);
-        else
-            scan_walk_expr(w, a, live, false);
-    return true;
 }
 
 /* Walks a call of a function of the program: live locations flow to its exit, those of its entry
@@ -287,8 +277,10 @@ bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
                    (strcmp(e->decl->name, "free") == 0 || strcmp(e->decl->name, "realloc") == 0);
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
     bool is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
-    bool is_system =
-        e->decl != NULL && (e->decl->is_system || e->decl->body != NULL || scan_is_mpi(e->decl));
+    bool is_kernel = scan_is_kernel(w->scan, e->decl);
+    bool is_system = e->decl != NULL && (e->decl->is_system || scan_is_mpi(e->decl) ||
+                                         (e->decl->body != NULL && !is_kernel) ||
+                                         (is_kernel && xy_kernel_form(e->decl->name) != NULL));
     bool is_kept = false;
 
     if (!is_system)
@@ -312,6 +304,19 @@ bool scan_walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
         is_kept |= scan_walk_expr(w, a, live, a->is_unknown);
     }
     return is_kept;
+}
+
+/* Walks a call of a kernel: its sizes are needed, and what it writes is not known. */
+static bool walk_kernel(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    int i = 0;
+
+    scan_walk_foreign(w, e, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++)
+        if (scan_kernel_takes(e, i, a))
+            scan_walk_need(w, a, live);
+    return true;
 }
 
 static bool walk_exit(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
@@ -401,6 +406,8 @@ static bool is_unknowable_lvalue(xy_scan_t *scan, const scan_expr_t *e, bool is_
 
 bool scan_is_unknowable(xy_scan_t *scan, const scan_expr_t *e)
 {
+    if (e->type != NULL && e->type->is_wide)
+        return true;
     switch (e->kind) {
     case SCAN_E_OTHER:
         return true;

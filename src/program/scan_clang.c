@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libclang parses; types, declarations and places of its tree. */
 #include "program/scan_clang.h"
+#include "program/scan_source.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -220,8 +221,10 @@ static void read_scalar(scan_type_t *t, CXType type)
         break;
     case CXType_Float:
     case CXType_Double:
-    case CXType_LongDouble:
         t->kind = SCAN_REAL;
+        break;
+    case CXType_LongDouble:
+        t->is_wide = true;
         break;
     case CXType_Bool:
     case CXType_Char_U:
@@ -306,7 +309,7 @@ const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type)
     t->align = clang.Type_getAlignOf(canonical) > 0 ? (int)clang.Type_getAlignOf(canonical) : 1;
     t->is_const = clang.isConstQualifiedType(canonical) != 0;
     read_scalar(t, canonical);
-    if (t->kind == SCAN_OTHER)
+    if (t->kind == SCAN_OTHER && !t->is_wide)
         read_derived(scan, t, canonical);
     return t;
 }
@@ -470,6 +473,8 @@ static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FL
     flags[count++] = "-std=gnu11";
     flags[count++] = "-isystem";
     flags[count++] = include;
+    if (scan->options->threads > 0)
+        flags[count++] = "-D_OPENMP=201511";
     flags[count++] = "-D__NO_CTYPE"; /* isdigit() is a function */
     /* Old programs call what they do not declare. */
     flags[count++] = "-Wno-implicit-function-declaration";
@@ -487,18 +492,30 @@ static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FL
 
 void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text)
 {
-    struct CXUnsavedFile in_memory = {path, text, text != NULL ? strlen(text) : 0};
     const char *flags[FLAGS_MAX];
     int count = make_flags(scan, scan->options->include, flags);
     CXTranslationUnit unit = NULL;
+    const char *source = text;
+    struct CXUnsavedFile in_memory[3];
+    char omp[4096], cuda[4096];
     enum CXErrorCode error;
 
     if (text == NULL && access(path, R_OK) != 0)
         scan_leave(scan, xy_fail_errno(errno, path, "read"));
+    if (text == NULL)
+        source = scan_source_read(scan, path);
+    in_memory[0] = (struct CXUnsavedFile){path, source, strlen(source)};
+    snprintf(omp, sizeof(omp), "%s/omp.h", scan->options->include);
+    snprintf(cuda, sizeof(cuda), "%s/cuda_runtime.h", scan->options->include);
+    in_memory[1] = (struct CXUnsavedFile){omp, scan_omp_h, strlen(scan_omp_h)};
+    in_memory[2] = (struct CXUnsavedFile){cuda, scan_cuda_h, strlen(scan_cuda_h)};
+    if (scan_source_is_cuda(path) && count + 2 < FLAGS_MAX) {
+        flags[count++] = "-include";
+        flags[count++] = cuda;
+    }
     if (scan->index == NULL)
         scan->index = clang.createIndex(0, 0);
-    error = clang.parseTranslationUnit2(scan->index, path, flags, count, &in_memory, text != NULL,
-                                        0, &unit);
+    error = clang.parseTranslationUnit2(scan->index, path, flags, count, in_memory, 3, 0, &unit);
     scan->unit = unit;
     if (error != CXError_Success || unit == NULL)
         scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0,

@@ -79,6 +79,47 @@ static void note_layout(xy_scan_t *scan, CXCursor cursor)
     }
 }
 
+/* A struct whose memory is looked at through a pointer to another type has all its members. */
+static void note_whole(const scan_type_t *t, bool is_cast)
+{
+    scan_record_t *record;
+
+    while (t->kind == SCAN_ARRAY || t->kind == SCAN_POINTER)
+        t = t->of;
+    if (t->kind != SCAN_STRUCT)
+        return;
+    record = (scan_record_t *)(uintptr_t)t->record;
+    record->is_whole = true;
+    record->is_cast |= is_cast;
+}
+
+/* The same for the structs in which what a pointer points to is. */
+static void note_memory(const scan_expr_t *pointer, bool is_cast)
+{
+    for (const scan_expr_t *e = pointer; e != NULL;
+         e = e->kind == SCAN_E_CAST || e->kind == SCAN_E_BINARY || e->kind == SCAN_E_UNARY ||
+                     e->kind == SCAN_E_MEMBER || e->kind == SCAN_E_INDEX
+                 ? e->a
+                 : NULL)
+        note_whole(e->type, is_cast);
+}
+
+/* Do the arguments of a call that are pointers to structs arrive as pointers to anything? */
+static void note_arguments(const scan_expr_t *call)
+{
+    static const char *const freeing[] = {"free", "realloc"};
+    const scan_decl_t *p = call->decl != NULL ? call->decl->params : NULL;
+
+    for (size_t i = 0; i < sizeof(freeing) / sizeof(freeing[0]); i++)
+        if (call->decl == NULL || strcmp(call->decl->name, freeing[i]) == 0)
+            return;
+    if (strncmp(call->decl->name, "MPI_", 4) == 0 || strncmp(call->decl->name, "PMPI_", 5) == 0)
+        return; /* scan_emit_expr.c */
+    for (const scan_expr_t *a = call->args; a != NULL && p != NULL; a = a->next, p = p->next)
+        if (p->type->kind == SCAN_POINTER && p->type->of->kind == SCAN_VOID)
+            note_memory(a, false);
+}
+
 /* A constant that clang evaluates: literals and sizeof, never names of variables, whose initial
  * value it gives. */
 static scan_expr_t *read_constant(xy_scan_t *scan, CXCursor cursor)
@@ -228,6 +269,7 @@ static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
             scan_named(scan, scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i)));
         end = &(*end)->next;
     }
+    note_arguments(e);
     return count == 2 && e->decl != NULL ? read_addresses(e) : e;
 }
 
@@ -498,6 +540,10 @@ static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
         !(is_written && (is_other_number(type, list[0]->type) || is_other_pointer(type, list[0]))))
         return list[0];
     e = new_expr(scan, cursor, SCAN_E_CAST);
+    if (type->kind == SCAN_POINTER) {
+        note_memory(list[0], type->of->kind != SCAN_VOID);
+        note_whole(type, list[0]->kind == SCAN_E_BINARY);
+    }
     e->a = list[0];
     e->is_post = !is_written; /* by itself: the language converts where it is emitted, too */
     return e;

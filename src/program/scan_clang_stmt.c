@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/scan_clang.h"
+#include "program/scan_openmp.h"
 
 static scan_stmt_t *new_stmt(xy_scan_t *scan, CXCursor cursor, scan_stmt_kind_t kind)
 {
@@ -149,6 +150,7 @@ static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
     }
     s = new_stmt(scan, cursor, SCAN_S_EXPR);
     s->cond = scan_read_expr(scan, cursor);
+    scan_openmp_mark(scan, s);
     return s;
 }
 
@@ -230,6 +232,7 @@ static scan_stmt_t *read_control(xy_scan_t *scan, CXCursor cursor, scan_stmt_kin
     }
     if (c != NULL)
         s->other = read_body(scan, c->cursor);
+    scan_openmp_mark(scan, s);
     return s;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Elements for statements, functions and variables. */
 #include "program/scan_emit.h"
+#include "program/scan_openmp.h"
 
 #include <string.h>
 
@@ -187,14 +188,17 @@ static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool 
 /* Static variables of functions live outside of them, under a name of their own. */
 static void note_static(scan_emit_t *t, scan_decl_t *d)
 {
+    scan_decl_t **end;
     char buffer[256];
 
     if (d->emitted != NULL)
         return;
     snprintf(buffer, sizeof(buffer), "%s_%s_%ld", t->function->name, d->name, d->id);
     d->emitted = scan_copy(t->scan, buffer);
-    d->next = t->scan->globals;
-    t->scan->globals = d;
+    for (end = &t->scan->globals; *end != NULL;)
+        end = &(*end)->next;
+    *end = d; /* behind those that its value may name */
+    d->next = NULL;
 }
 
 static void emit_decl(scan_emit_t *t, scan_stmt_t *s)
@@ -369,6 +373,19 @@ static const char *kept_step(scan_emit_t *t, scan_expr_t *e)
     return text;
 }
 
+/* An element of OpenMP inside of `node`: what a team begins or ends. */
+static void emit_mark(scan_emit_t *t, xy_node_t *node, scan_place_t at, const char *name,
+                      const char *sizes)
+{
+    xy_node_t *before = t->at, *mark;
+
+    t->at = node;
+    mark = scan_emit_add(t, XY_NODE_TEAM, at);
+    set(t, mark, "name", name);
+    set(t, mark, "sizes", sizes);
+    t->at = before;
+}
+
 /* A declaration in front of the loop needs a block around both. */
 static void emit_kept_loop(scan_emit_t *t, scan_stmt_t *s)
 {
@@ -391,6 +408,8 @@ static void emit_kept_loop(scan_emit_t *t, scan_stmt_t *s)
     }
     if (s->step != NULL)
         set(t, node, "step", kept_step(t, s->step));
+    if (s == t->pass_loop)
+        emit_mark(t, node, s->at, "pass", NULL);
     if (is_split && s->kind != SCAN_S_DO)
         emit_leave(t, node, s->cond);
     emit_inside(t, node, s->body);
@@ -464,6 +483,81 @@ static void emit_goto(scan_emit_t *t, scan_stmt_t *s)
             s->is_label ? "name" : "label", s->label);
 }
 
+static const char *joined(xy_scan_t *scan, const char *a, const char *between, const char *b)
+{
+    size_t length = strlen(a) + strlen(between) + strlen(b) + 1;
+    char *text = scan_alloc(scan, length);
+
+    snprintf(text, length, "%s%s%s", a, between, b);
+    return text;
+}
+
+/* The threads of a team, or the passes of a loop that they share and the chunk of it. */
+static const char *team_sizes(scan_emit_t *t, const scan_team_t *team)
+{
+    const char *threads;
+
+    if (!team->is_loop)
+        return "0, 1";
+    for (scan_expr_t *e = team->passes; e != NULL; e = e->next)
+        scan_emit_before(t, e);
+    if (team->chunk != NULL)
+        scan_emit_before(t, team->chunk);
+    threads = scan_print_product(t->scan, team->passes);
+    return joined(t->scan, threads, ", ",
+                  team->chunk != NULL ? scan_print(t->scan, team->chunk) : "0");
+}
+
+/* Emits the begin of a team with its number of threads. */
+static void emit_parallel(scan_emit_t *t, xy_node_t *node, scan_place_t at, const scan_team_t *team)
+{
+    const char *threads;
+
+    scan_emit_before(t, team->threads);
+    threads = scan_print(t->scan, team->threads);
+    if (team->condition != NULL) {
+        scan_emit_before(t, team->condition);
+        threads =
+            joined(t->scan, joined(t->scan, scan_print(t->scan, team->condition), " ? ", threads),
+                   " : ", "1");
+    }
+    emit_mark(t, node, at, "parallel", threads);
+}
+
+/* Emits a block with a team: where the team and its loop begin and end. */
+static void emit_team(scan_emit_t *t, scan_stmt_t *s)
+{
+    const scan_team_t *team = s->team;
+    const scan_stmt_t *outer = t->pass_loop;
+    xy_node_t *at = t->at, *node = scan_emit_add(t, XY_NODE_BLOCK, s->at);
+    bool is_loop = team->is_loop || team->is_sections;
+
+    t->at = node;
+    for (const scan_expr_t *e = team->privates; e != NULL; e = e->next)
+        if (e->is_kept && e->decl->is_named) /* another variable inside */
+            emit_variable(t, e->decl, s->at, false);
+    if (team->is_parallel)
+        emit_parallel(t, node, s->at, team);
+    if (is_loop)
+        emit_mark(t, node, s->at, team->is_dynamic || team->is_sections ? "dynamic" : "static",
+                  team_sizes(t, team));
+    if (team->is_sections || team->is_section)
+        emit_mark(t, node, s->at, "pass", NULL);
+    if (team->is_loop)
+        t->pass_loop = scan_openmp_inner(team->loop, team->collapse);
+    emit_stmts(t, s->body);
+    t->pass_loop = outer;
+    if (is_loop)
+        emit_mark(t, node, s->at, "end", NULL);
+    if (team->is_barrier ||
+        (!team->is_parallel && (is_loop || team->is_single) && !team->is_nowait))
+        emit_mark(t, node, s->at, "barrier", NULL);
+    if (team->is_parallel)
+        emit_mark(t, node, s->at, "end", NULL);
+    t->at = at;
+    drop_if_empty(node);
+}
+
 /* Emits one statement. */
 static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
 {
@@ -480,6 +574,10 @@ static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
         emit_decl(t, s);
         break;
     case SCAN_S_BLOCK:
+        if (s->team != NULL) {
+            emit_team(t, s);
+            break;
+        }
         node = scan_emit_add(t, XY_NODE_BLOCK, s->at);
         emit_inside(t, node, s->body);
         drop_if_empty(node);
@@ -618,6 +716,11 @@ static void emit_record(scan_emit_t *t, scan_record_t *record)
     if (record->is_emitted || strcmp(record->name, "MPI_Status") == 0)
         return;
     record->is_emitted = true;
+    if (record->is_cast && record->has_shared)
+        scan_leave(t->scan, xy_fail(XY_EUNSUPPORTED,
+                                    "struct '%s' has unions or bit-fields, and pointers of other "
+                                    "types point into it: its values are not followed",
+                                    record->name));
     is_whole = record->is_whole && !record->has_shared;
     for (scan_field_t *f = record->fields; f != NULL; f = f->next)
         if (f->is_named || is_whole) {

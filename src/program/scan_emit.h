@@ -31,6 +31,7 @@ typedef struct {
     xy_scan_t *scan;
     xy_node_t *at; /* where the next element goes */
     scan_decl_t *function;
+    const scan_stmt_t *pass_loop; /* each pass of it is one of a team's loop */
 } scan_emit_t;
 
 xy_node_t *scan_emit_add(scan_emit_t *t, xy_node_kind_t kind, scan_place_t at);

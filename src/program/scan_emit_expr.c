@@ -266,6 +266,10 @@ static void emit_kernel(scan_emit_t *t, scan_expr_t *e)
     sizes = scan_kernel_sizes(t->scan, e);
     if (*sizes != '\0')
         set(t, node, "sizes", sizes);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (a->is_kept && a->is_unknown)
+            emit_written(t, scan_strip(a), true, join(t->scan, "set by ", e->decl->name, "()"),
+                         e->at);
 }
 
 /* sscanf(text, "%d", &n) is n = atoi(text). */

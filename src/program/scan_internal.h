@@ -33,6 +33,8 @@ struct xy_scan {
     xy_vec_t windows;      /* scan_expr_t *: calls that make windows, and */
     bool is_window_needed; /* ... something depends on what is in them */
     xy_vec_t unknowns;     /* scan_unknown_t */
+    xy_vec_t cuda_kernels; /* char *: names */
+    xy_vec_t teams;        /* scan_team_t: directives of OpenMP (scan_openmp.h) */
     xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
     scan_stmt_t *literals; /* declarations of values without a name in the current statement */
     int literal_count, stmt_count;
@@ -55,9 +57,6 @@ void scan_take_function(xy_scan_t *scan, scan_expr_t *name);
 bool scan_has_effect(const scan_expr_t *e);
 /* Calls through pointers become calls of the functions that they may reach. */
 void scan_pointer_calls(xy_scan_t *scan);
-
-/* Say where threads of OpenMP work, which are not costed. */
-void scan_openmp_find(xy_scan_t *scan);
 
 /* Parse one more source, a file or a text of that name, into functions and globals. */
 void scan_clang_parse(xy_scan_t *scan, const char *path, const char *text);

@@ -3,7 +3,7 @@
  * Functions of the C library that call functions of the program, set pointers of it, or keep state.
  * They are read as C, so that the slice goes through them and follows their results.
  */
-#include "program/scan_internal.h"
+#include "program/scan_source.h"
 
 /* Stable, as that of glibc: elements that compare equal stay in order. */
 static const char text[] =
@@ -115,6 +115,37 @@ static const char text[] =
     "    return 0;\n"
     "}\n";
 
+/* OpenMP: what decides about the threads of a team. */
+static const char openmp[] = "static int xylem_threads = %ld;\n"
+                             "void omp_set_num_threads(int n) { xylem_threads = n; }\n"
+                             "int omp_get_max_threads(void) { return xylem_threads; }\n"
+                             "double MPI_Wtime(void);\n"
+                             "double omp_get_wtime(void) { return MPI_Wtime(); }\n";
+
+/* CUDA: memory of the device is memory, and its calls end when they return. */
+static const char cuda[] =
+    "void *malloc(unsigned long);\n"
+    "void free(void *);\n"
+    "void *memcpy(void *, const void *, unsigned long);\n"
+    "void *memset(void *, int, unsigned long);\n"
+    "int cudaMalloc(void *p, unsigned long n) { *(void **)p = malloc(n); return 0; }\n"
+    "int cudaMallocHost(void *p, unsigned long n) { *(void **)p = malloc(n); return 0; }\n"
+    "int cudaMallocManaged(void *p, unsigned long n, ...) { *(void **)p = malloc(n); return 0; }\n"
+    "int cudaHostAlloc(void *p, unsigned long n, unsigned f)\n"
+    "{ *(void **)p = malloc(n); return 0; }\n"
+    "int cudaFree(void *p) { free(p); return 0; }\n"
+    "int cudaFreeHost(void *p) { free(p); return 0; }\n"
+    "int cudaMemset(void *p, int c, unsigned long n) { memset(p, c, n); return 0; }\n"
+    "int cudaMemcpy(void *to, const void *from, unsigned long n, int kind)\n"
+    "{ memcpy(to, from, n); return 0; }\n"
+    "int cudaMemcpyAsync(void *to, const void *from, unsigned long n, int kind, ...)\n"
+    "{ memcpy(to, from, n); return 0; }\n"
+    "int cudaSetDevice(int n) { return 0; }\n"
+    "int cudaDeviceSynchronize(void) { return 0; }\n"
+    "int cudaDeviceReset(void) { return 0; }\n"
+    "int cudaGetLastError(void) { return 0; }\n"
+    "int cudaPeekAtLastError(void) { return 0; }\n";
+
 /* Does the program call it, and not define it? */
 static bool is_missing(const xy_scan_t *scan, const char *key)
 {
@@ -133,7 +164,19 @@ void scan_read_library(xy_scan_t *scan)
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         is_needed |= is_missing(scan, keys[i]);
-    if (!is_needed)
-        return;
-    scan_clang_parse(scan, "the C library", text);
+    if (is_needed)
+        scan_clang_parse(scan, "the C library", text);
+    for (int i = 0; i < scan->count; i++)
+        if (scan_source_is_cuda(scan->paths[i])) {
+            scan_clang_parse(scan, "the library of CUDA", cuda);
+            break;
+        }
+    if (is_missing(scan, "c:@F@omp_set_num_threads") ||
+        is_missing(scan, "c:@F@omp_get_max_threads") || is_missing(scan, "c:@F@omp_get_wtime")) {
+        char with_threads[sizeof(openmp) + 32];
+
+        snprintf(with_threads, sizeof(with_threads), openmp,
+                 scan->options->threads > 0 ? scan->options->threads : 1);
+        scan_clang_parse(scan, "the library of OpenMP", with_threads);
+    }
 }

@@ -2,6 +2,8 @@
 /* Built without libclang. */
 #include "program/scan.h"
 
+#include <string.h>
+
 xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char *const *paths,
                         xy_scan_t **scan_p)
 {
@@ -36,4 +38,11 @@ xy_status_t xy_scan_show(xy_scan_t *scan, xy_scan_style_t style, FILE *file)
 {
     (void)scan, (void)style, (void)file;
     return XY_EUNSUPPORTED;
+}
+
+bool xy_scan_is_source(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 2 && strcmp(path + n - 2, ".c") == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "program/scan_slice.h"
+#include "program/scan_openmp.h"
 
 #include <string.h>
 
@@ -565,7 +565,8 @@ static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     case SCAN_S_DECL:
         return walk_decl(w, s, live);
     case SCAN_S_BLOCK:
-        return walk_block(w, s->body, live);
+        return s->team != NULL ? scan_walk_team(w, s, live, walk_block)
+                               : walk_block(w, s->body, live);
     case SCAN_S_IF:
         return walk_if(w, s, live);
     case SCAN_S_FOR:
@@ -645,6 +646,13 @@ static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)
             for (scan_expr_t *e = s->decl->dims; e != NULL; e = e->next)
                 number_expr(scan, e);
         }
+        for (scan_expr_t *e = s->team != NULL ? s->team->privates : NULL; e != NULL; e = e->next)
+            number_expr(scan, e);
+        if (s->team != NULL) {
+            number_expr(scan, s->team->threads);
+            number_expr(scan, s->team->chunk);
+            number_expr(scan, s->team->condition);
+        }
         number_stmts(scan, s->init);
         number_stmts(scan, s->body);
         number_stmts(scan, s->other);
@@ -672,11 +680,16 @@ static void walk_until_stable(scan_walk_t *w)
 void scan_slice(xy_scan_t *scan)
 {
     scan_walk_t w = {.scan = scan};
+    size_t before;
 
-    for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
-        number_function(scan, f);
-    for (scan_decl_t *g = scan->globals; g != NULL; g = g->next)
-        scan_access_decl(scan, g);
+    /* A pointer that is met may show more of what another reaches. */
+    do {
+        before = scan->locations.count;
+        for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
+            number_function(scan, f);
+        for (scan_decl_t *g = scan->globals; g != NULL; g = g->next)
+            scan_access_decl(scan, g);
+    } while (scan->locations.count != before);
     w.words = (scan->locations.count + SCAN_BITS + 63) / 64;
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next) {
         f->flow = scan_alloc(scan, sizeof(*f->flow));

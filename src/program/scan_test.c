@@ -220,20 +220,51 @@ static void test_two_places(void **state)
     check_has(source, "<do c=\"sprintf(text, ");
 }
 
-/* The work of threads is not costed, with a warning. */
+static void check_team_refused(const char *source, const char *words)
+{
+    char *text = scan_with(&(xy_scan_options_t){.threads = 4}, source);
+
+    assert_null(text);
+    if (strstr(testing_said, words) == NULL)
+        fail_msg("%s, not %s", testing_said, words);
+}
+
+/* Teams of threads: their parts, and what they do to values that are needed. */
 static void test_openmp(void **state)
 {
+    static const char loop[] = PROGRAM(
+        "double x[100];\nint n = argc * 8;\n#pragma omp parallel for schedule(dynamic, 3) \\\n"
+        "  num_threads(n / 2) if (n > 4) // so\n"
+        "for (int i = 0; i < 100; i++) x[i] = i;\n");
+    static const char *const expected[] = {"<team name=\"parallel\" sizes=\"n &gt; 4 ? n / 2 : 1\"",
+                                           "<team name=\"dynamic\" sizes=\"100, 3\"", "<compute",
+                                           "<team name=\"end\""};
+    char *text;
+
     (void)state;
-    testing_said[0] = '\0';
-    check_has(PROGRAM("double x[100];\n#pragma omp parallel for\n"
-                      "for (int i = 0; i < 100; i++) x[i] = i;\n"),
-              "<compute");
-    assert_non_null(strstr(testing_said, "OpenMP: the loops of a parallel region"));
-    testing_said[0] = '\0';
-    check_has(PROGRAM("double x[100];\n#pragma omp simd\n"
-                      "for (int i = 0; i < 100; i++) x[i] = i;\n"),
-              "<compute");
-    assert_null(strstr(testing_said, "OpenMP"));
+    check_has(loop, "<compute");
+    text = scan_with(&(xy_scan_options_t){.threads = 4}, loop);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        if (strstr(text, expected[i]) == NULL)
+            fail_msg("no %s in %s", expected[i], text);
+    xy_free(text);
+    assert_null(scan_with(&(xy_scan_options_t){.threads = -1}, loop));
+    assert_non_null(strstr(testing_said, "the number of threads of a team is not known"));
+    text = scan_with(&(xy_scan_options_t){.threads = -1},
+                     PROGRAM("double x[100];\n/*\n#pragma omp parallel\n*/\n#pragma omp simd\n"
+                             "for (int i = 0; i < 100; i++) x[i] = i;\n"));
+    assert_non_null(text);
+    xy_free(text);
+    check_team_refused(PROGRAM("#pragma omp parallel\nMPI_Barrier(MPI_COMM_WORLD);\n"),
+                       "several threads");
+    check_team_refused(PROGRAM("#pragma omp parallel\n{\n#pragma omp task\n;\n}\n"),
+                       "task is not predicted");
+    check_team_refused(
+        PROGRAM("#pragma omp parallel for schedule(guided)\nfor (int i = 0; i < 9; i++);\n"),
+        "schedule(guided) is not predicted");
+    check_team_refused(PROGRAM("#pragma omp parallel\n#pragma omp parallel\n;\n"),
+                       "inside of another team");
 }
 
 /* A jump is kept where it goes past something that is kept. */

@@ -17,6 +17,7 @@ typedef struct scan_record scan_record_t;
 typedef struct scan_decl scan_decl_t;
 typedef struct scan_expr scan_expr_t;
 typedef struct scan_stmt scan_stmt_t;
+typedef struct scan_team scan_team_t; /* threads of OpenMP: scan_openmp.h */
 typedef struct scan_node scan_node_t; /* an object in memory: scan_alias.h */
 
 /* A piece of a source file: `first` and `last` are offsets of its first byte and behind its last.
@@ -43,6 +44,7 @@ struct scan_type {
     long bytes; /* 0: not known */
     int align;
     bool is_unsigned, is_char, is_bool, is_enum, is_const;
+    bool is_wide;          /* long double, which predictions do not compute with */
     bool is_code;          /* an integer: the number of a function that a pointer points to */
     const scan_type_t *of; /* pointer, array */
     long count;            /* array; -1: known at run time only */
@@ -66,6 +68,7 @@ struct scan_record {
     bool is_named, is_emitted;
     bool is_whole;   /* its layout matters: all members are there */
     bool has_shared; /* unions or bit-fields: no layout */
+    bool is_cast;    /* memory of it is looked at through pointers of other types */
 };
 
 struct scan_decl {
@@ -175,6 +178,7 @@ struct scan_stmt {
     const char *label;      /* its name, or that of the target; NULL: a computed goto */
     scan_stmt_t *target;    /* of a goto, once it is sliced: the label */
     uint64_t *live;         /* of a label: what is needed there */
+    scan_team_t *team;      /* of a block: its threads */
     bool is_failure;        /* an if whose body ends the program: assumed not to happen */
     struct scan_work *work; /* a loop that is dropped, and what its inner loops do */
     scan_stmt_t *prev;      /* in the same block */

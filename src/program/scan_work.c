@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "program/scan_slice.h"
+#include "program/scan_openmp.h"
 
 static bool is_loop(const scan_stmt_t *s)
 {
@@ -118,13 +118,14 @@ static bool fits(const counted_t *c, long long step)
 }
 
 /* Can it be evaluated before the loop, once? */
-static bool is_steady(xy_scan_t *scan, const scan_expr_t *e)
+static bool is_steady(xy_scan_t *scan, const scan_expr_t *e, bool is_asked)
 {
-    return !has_effect(e) && !scan_is_unknowable(scan, e);
+    return !has_effect(e) && (is_asked || !scan_is_unknowable(scan, e));
 }
 
-/* Returns the bounds of a counting for loop; the step is 0 for other loops. */
-static counted_t counted(xy_scan_t *scan, const scan_stmt_t *s)
+/* Returns the bounds of a counting for loop; the step is 0 for other loops. Bounds that are not
+ * known count with `is_asked`. */
+static counted_t counted(xy_scan_t *scan, const scan_stmt_t *s, bool is_asked)
 {
     counted_t c = {.step = 0};
     const scan_expr_t *test = s->cond != NULL ? scan_strip(s->cond) : NULL;
@@ -145,10 +146,10 @@ static counted_t counted(xy_scan_t *scan, const scan_stmt_t *s)
     c.op = is_left ? test->op : turned(test->op);
     c.to = is_left ? test->b : test->a;
     c.from = start_of(s, c.variable);
-    if (c.from != NULL && is_steady(scan, c.from) && is_steady(scan, c.to) &&
-        (c.by == NULL || is_steady(scan, c.by)) && fits(&c, step))
+    if (c.from != NULL && is_steady(scan, c.from, is_asked) && is_steady(scan, c.to, is_asked) &&
+        (c.by == NULL || is_steady(scan, c.by, is_asked)) && fits(&c, step))
         c.step = step;
-    if (c.also != NULL && !is_steady(scan, c.also))
+    if (c.also != NULL && !is_steady(scan, c.also, is_asked))
         c.also = NULL; /* at most so many passes */
     return c;
 }
@@ -233,6 +234,22 @@ static scan_expr_t *passes(xy_scan_t *scan, const counted_t *c)
     e = make(scan, SCAN_E_CHOICE, 0, make(scan, SCAN_E_BINARY, '>', span, number(scan, 0)), e);
     e->c = number(scan, 0);
     return e;
+}
+
+scan_expr_t *scan_work_passes(xy_scan_t *scan, const scan_stmt_t *loop, int loops)
+{
+    scan_expr_t *list = NULL, **end = &list;
+
+    for (int i = 1; i <= loops; i++) {
+        const scan_stmt_t *s = scan_openmp_inner(loop, i);
+        counted_t c = s != NULL ? counted(scan, s, true) : (counted_t){.step = 0};
+
+        if (c.step == 0)
+            return NULL;
+        *end = copy(scan, passes(scan, &c));
+        end = &(*end)->next;
+    }
+    return list;
 }
 
 /* ---- What changes in a loop -------------------------------------------------------------- */
@@ -370,7 +387,7 @@ static void add_work(nest_t *n, const scan_stmt_t *loop)
  * loops. */
 static void nest_loop(nest_t *n, const scan_stmt_t *s)
 {
-    counted_t c = counted(n->scan, s);
+    counted_t c = counted(n->scan, s, false);
     bool had_inner = n->has_inner;
 
     if (n->depth == 16) {

@@ -27,6 +27,8 @@ static walker_t *walker_of(process_t *p)
 /* Its computation is passed to the job with its next call, as one piece. */
 static void compute(walker_t *w, double seconds)
 {
+    if (walk_team_takes(&w->team, seconds))
+        return;
     w->ahead += seconds;
     if (seconds > w->ahead_most) {
         w->ahead_most = seconds;
@@ -112,14 +114,42 @@ static void note(walker_t *w, walk_model_t *model, double seconds, double error,
     compute(w, seconds);
 }
 
+/* A part of OpenMP: what it takes by the measured costs of teams, or by --cost. */
+static bool run_team(walker_t *w, const code_site_t *site, const double *sizes)
+{
+    walk_model_t *model =
+        site->model >= 0 ? &XY_VEC_AT(&w->walk->models, walk_model_t, site->model) : NULL;
+    const xy_predict_config_t *c = w->walk->config;
+    double seconds = 0, takes;
+
+    if (model != NULL && model->is_given)
+        seconds = model->per_pass;
+    else if (model != NULL && !model->is_missing)
+        seconds =
+            xy_costs_team(c->costs, model->name, walk_team_threads(&w->team, site->extra, sizes));
+    if (!walk_team_run(&w->process, &w->team, site->extra, sizes, seconds, c->team_most, &takes))
+        return false;
+    if (model != NULL)
+        note(w, model, takes, 0, false);
+    else
+        compute(w, takes);
+    return true;
+}
+
+/* Adds the time of a kernel, from its model or a given time; or runs a part of OpenMP. */
 static bool run_kernel(process_t *p, const code_site_t *site, const double *sizes)
 {
     walker_t *w = walker_of(p);
-    walk_model_t *model = &XY_VEC_AT(&w->walk->models, walk_model_t, site->model);
+    walk_model_t *model;
     xy_estimate_t e = {0};
 
+    if (site->node->kind == XY_NODE_TEAM)
+        return run_team(w, site, sizes);
+    model = &XY_VEC_AT(&w->walk->models, walk_model_t, site->model);
     w->walk->kernel_calls++;
-    if (!model->is_missing && !estimate(w, site, sizes, &e))
+    if (model->is_given)
+        e.seconds = model->per_pass;
+    else if (!model->is_missing && !estimate(w, site, sizes, &e))
         return fail_sizes(p, model->name, sizes, site->count);
     note(w, model, e.seconds, e.error, e.is_extrapolated);
     return true;
@@ -161,6 +191,8 @@ static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
     xy_vjob_t *job = w->walk->job;
     bool is_over;
 
+    if (w->team.is_shared)
+        return process_fail(p, "%s in a loop that the threads of a team share", site->call->name);
     if (p->phase == 0) {
         if (!flush(w))
             return false;
@@ -423,6 +455,7 @@ static void walker_cleanup(walker_t *w)
     for (size_t i = 0; i < w->requests.count; i++)
         xy_free(XY_VEC_AT(&w->requests, walk_request_t, i).kept);
     process_cleanup(&w->process);
+    walk_team_cleanup(&w->team);
     xy_vec_cleanup(&w->comms);
     xy_vec_cleanup(&w->groups);
     xy_vec_cleanup(&w->types);

@@ -190,6 +190,17 @@ typedef struct {
     int64_t amode;
 } walk_file_t;
 
+/* Threads of OpenMP in a process, and the loop that they share (walk_team.c). */
+typedef struct {
+    int32_t threads, depth, loop_depth;
+    bool is_shared, is_dynamic;
+    double passes, chunk, chunk_seconds;
+    double pass;    /* -1: all take equal time, and the loop is not walked */
+    double even;    /* then: what all of them take */
+    int32_t thread; /* else: that of the pass, and */
+    double *loads;  /* ... [threads] what each has done */
+} walk_team_t;
+
 /* One process. */
 struct walker {
     process_t process; /* first */
@@ -198,6 +209,7 @@ struct walker {
     double ahead; /* seconds that it has computed and that the job has not been told of */
     double ahead_most;
     uint32_t ahead_place; /* the line with the most of it */
+    walk_team_t team;
     xy_vec_t comms, groups, types, requests, windows,
         files;              /* lists of groups live as long as the walk */
     int32_t free_request;   /* where to look for one */
@@ -291,6 +303,21 @@ extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter
     walk_calls_epoch[], walk_calls_file[];
 /* The handler of "MPI_Send", or NULL. */
 const walk_call_t *walk_call_find(const char *name);
+/* ---- Teams of OpenMP (walk_team.c) ---- */
+
+/* Set the kind of a site; *model_p is the name of what it takes, NULL: nothing. EINVAL: none that
+ * there is (reported). */
+xy_status_t walk_team_prepare(code_site_t *site, const char **model_p);
+/* How many threads its cost depends on. */
+double walk_team_threads(const walk_team_t *t, int kind, const double *sizes);
+/* A team, loop, pass or barrier begins or ends; `seconds` is what it costs, and `most` the largest
+ * team (0: any). What the process takes in *takes_p. False: it failed (reported). */
+bool walk_team_run(process_t *p, walk_team_t *t, int kind, const double *sizes, double seconds,
+                   int32_t most, double *takes_p);
+/* Computation in a shared loop is that of a thread. False: there is no such loop. */
+bool walk_team_takes(walk_team_t *t, double seconds);
+void walk_team_cleanup(walk_team_t *t);
+
 int32_t walk_extra(const code_site_t *site);
 
 /* ---- Objects ---- */

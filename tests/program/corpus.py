@@ -14,9 +14,10 @@ Each program is described and predicted by `xylem predict`, and compiled and run
     left out    the program does not compile, or does not run
 
 The exit code is 1 if one is wrong. A comment `expect: WORD` in a program says what it must be, `arguments: A B` what it is
-given, `ranks: N M` on how many it runs. --sample takes a fixed sample of the programs of a folder, all with XYLEM_SOAK.
+given, `ranks: N M` on how many it runs, `threads: T` that it is compiled with OpenMP, for teams of T threads. --sample takes a fixed sample of the programs of a folder, all with XYLEM_SOAK.
 """
 import csv
+import os
 import re
 import subprocess
 import sys
@@ -56,33 +57,34 @@ class Corpus:
     def __init__(self, build, work):
         self.bin, self.work = Path(build).resolve() / "bin", Path(work)
 
-    def predict(self, sources, ranks, arguments, flags, assumed=()):
+    def predict(self, sources, ranks, arguments, flags, assumed=(), threads=0):
         """("predicted", matrix), or what became of it and the message."""
         matrix = self.work / "predicted.csv"
         code, text = run([self.bin / "xylem", "predict", *sources, "-n", ranks, "--machine", MACHINE, "--free-kernels",
-                          "--matrix", matrix, *flags, *[f"--arg={a}" for a in arguments],
+                          "--matrix", matrix, "--threads-per-rank", threads, *flags, *[f"--arg={a}" for a in arguments],
                           *[f"--assume={a}" for a in assumed]], cwd=self.work)
         if code != 0:
             return ("asked" if any(a in text for a in ASKED) else "refused"), text.strip()
         return "predicted", read_matrix(matrix)
 
-    def execute(self, program, ranks, arguments):
+    def execute(self, program, ranks, arguments, threads=0):
         """The matrix of the run; a text: why there is none."""
         code, text = run([self.bin / "mpiexec", "-n", ranks, "--virtual", MACHINE, "--compute", "none", "--monitor",
-                          self.work / "m", program, *arguments], cwd=self.work)
+                          self.work / "m", program, *arguments], cwd=self.work,
+                         env={**os.environ, "OMP_NUM_THREADS": str(threads or 1)})
         return read_matrix(self.work / "m" / "all.csv") if code == 0 else f"exit code {code}: {text.strip()}"
 
-    def judge(self, sources, ranks, arguments, flags, assumed=()):
+    def judge(self, sources, ranks, arguments, flags, assumed=(), threads=0):
         """What became of a program: a word, and why. The prediction is given the values `assumed`."""
         program = self.work / "p"
-        code, text = run([self.bin / "mpicc", "-O1", "-w", *flags, *sources, "-o", program, "-lm"])
+        code, text = run([self.bin / "mpicc", "-O1", "-w", *(["-fopenmp"] if threads else []), *flags, *sources, "-o", program, "-lm"])
         if code != 0:
             return "left out", text
         for n in ranks:
-            what, found = self.predict(sources, n, arguments, flags, assumed)
+            what, found = self.predict(sources, n, arguments, flags, assumed, threads)
             if what != "predicted":
                 return what, found
-            real = self.execute(program, n, arguments)
+            real = self.execute(program, n, arguments, threads)
             if isinstance(real, str):
                 return "left out", real
             if real != found:
@@ -121,7 +123,7 @@ def main():
         ranks = said(text, "ranks", given["--ranks"].split(","))
         with tempfile.TemporaryDirectory() as work:
             what, why = Corpus(sys.argv[1], work).judge(sources, ranks, said(text, "arguments", given["--arg"]),
-                                                        given["--flag"])
+                                                        given["--flag"], (), int(*said(text, "threads", ["0"])))
         counts[what] = counts.get(what, 0) + 1
         expected = " ".join(said(text, "expect", []))
         is_bad = what == "wrong" or expected not in ("", what)

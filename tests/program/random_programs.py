@@ -26,6 +26,10 @@ HEAD = """#include <mpi.h>
 
 #define LENGTH(e) ((int)((unsigned)(e) % 61u))
 struct part { int a; char text[40]; struct part *next; int list[6]; };
+struct four { int a, b, c, d; };
+struct inner { int *p, list[3]; };
+struct outer { int k; struct inner in[2]; };
+static int total(const int *p) { return p[0] + 2 * p[1] + 3 * p[3]; }
 static int rank, size;
 static char data[4096], room[4096];
 static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
@@ -146,6 +150,21 @@ class Generator:
                            f"{p}[{4 * k + 1}] = {self.number(3)};", f"{a}[{k}] = ((unsigned short *){a})[{self.number(7)}];",
                            f"swap_bytes({a}, {p} + 8, 8);"))
         self.add(f"{to} = LENGTH(*(const int *)(const void *)((const char *){a} + {4 * k})) + {p}[{self.number(20)}] % 9 + 10;")
+
+    def set_members(self, to, value):
+        """Through pointers to members, to neighbours of them, and in lists inside of lists."""
+        x, p, k = self.name("x"), self.name("p"), self.number(3)
+        if self.number(2) == 0:
+            self.add(f"int {p}[3] = {{{self.number()}, {value}, {self.number()}}};")
+            self.add(self.pick(f"struct outer {x} = {{1, {{{{&{p}[0]}}, {{&{p}[2], {{{self.number()}}}}}}}}};",
+                               f"struct outer {x};\n{x}.in[0] = (struct inner){{&{p}[1]}};\n{x}.in[1] = (struct inner){{{p}, {{1, {self.number()}}}}};"))
+            self.add(f"*{x}.in[1].p += {self.number()};\n{x}.in[0].p[0] = {value} % 100;\n{to} = ({p}[0] + {p}[1] * 2 + {p}[2] + *{x}.in[0].p) % 1000;")
+            return
+        self.add(f"struct four {x} = {{{self.number()}, {value}, {self.number()}, 7}}, {x}o = {{1, 2, 3, {value}}};\nint *{p} = &{x}.{'abcd'[k]};")
+        self.add(self.pick(f"{p}[{self.number(3) - k}] = {value} % 100;", f"memcpy((char *)&{x} + {4 * k}, &{to}, sizeof(int));", f"((int *)&{x})[{k}] = {value};",
+                           f"struct four *{p}s = (struct four *)((char *){p} - {4 * k});\n{p}s->{self.pick(*'abcd')} = {value};", f"memcpy(&{x}, &{x}o, {4 + 4 * k});",
+                           f"for (int i = 0; i < 4; i++)\n((int *)&{x})[i] += i * {self.number(9)};", f"memset(&{x}, 0, {4 * k});", f"*({p} + {3 - k}) = {value};"))
+        self.add(f"{to} = ({x}.{self.pick(*'abcd')} + {self.pick(f'total(&{x}.a)', f'{x}.{self.pick(*chr(97) + chr(100))}')} + *{p}) % 1000;")
 
     def set_sorted_parts(self, to, value):
         s, f = self.name("s"), self.name("f")
@@ -374,7 +393,7 @@ class Generator:
         is_uniform = self.number(1) == 1
         to = self.pick(*(self.uniform if is_uniform else self.local))
         own = [self.set_plain, self.set_text, self.set_array, self.set_struct, self.set_called, self.set_switch, self.set_goto,
-               self.set_loop, self.set_bytes, self.set_sorted_parts, self.set_once, self.set_unrolled]
+               self.set_loop, self.set_bytes, self.set_sorted_parts, self.set_members, self.set_once, self.set_unrolled]
         if self.number(2) > 0:
             # A value that is the same everywhere stays so where all do the same with it.
             self.pick(*own)(to, self.value(is_uniform))

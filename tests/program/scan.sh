@@ -192,3 +192,72 @@ grep -q 'perhaps a part of list (line 11: set by fill())' said || die "$(cat sai
 code=0
 "$XYLEM" scan unknown.c --assume m=5 2>said || code=$?
 [ "$code" = 2 ] || die "--assume m: exit code $code"
+
+# CUDA: functions of the device are not read, a kernel takes the time that is named, and what it writes is not known.
+cp "$programs/heat.cu" .
+at=(heat.cu -n 4 --machine 'node:1 core:4' --arg 2000)
+"$XYLEM" predict "${at[@]}" --cost step=1ms --json >out 2>said || die "heat.cu: $(cat said)"
+grep -q '"seconds": 0.0100' out || die "10 steps of 1 ms: $(cat out)"
+grep -q "heat.cu:18: the kernel 'step' is not read" said || die "$(cat said)"
+[ "$(grep -c "'count' is not read" said)" = 1 ] || die "not one message for a kernel that is declared twice: $(cat said)"
+"$XYLEM" predict "${at[@]}" >/dev/null 2>said && die "a kernel without a model is free"
+grep -q 'no model of step' said || die "$(cat said)"
+"$XYLEM" predict "${at[@]}" --free-kernels -DCOUNT >/dev/null 2>said && die "what a kernel writes is taken for known"
+grep -q 'not known.*set by count()' said || die "$(cat said)"
+"$XYLEM" predict "${at[@]}" --free-kernels -DCOUNT --assume "device_found[0]=7" >/dev/null 2>said || die "$(cat said)"
+
+# A kernel of C that the user names writes where its pointers point.
+cat >kernel.c <<'END'
+#include <mpi.h>
+static void relax(int n, int *left) { *left = n * 2; }
+int main(void)
+{
+    int left = 3;
+    MPI_Init(0, 0);
+    relax(5, &left);
+    for (int i = 0; i < left; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$XYLEM" predict kernel.c -n 2 --kernel relax --free-kernels >/dev/null 2>said && die "left is taken for known"
+grep -q 'not known.*left.*set by relax()' said || die "$(cat said)"
+
+# Other languages.
+for name in a.cpp a.cc a.f90 a.F; do
+    : >$name
+    "$XYLEM" predict $name >/dev/null 2>said && die "$name is read"
+    grep -Eq "$name: (C\+\+|Fortran) is not read.*mpiexec --virtual" said || die "$(cat said)"
+done
+
+# OpenMP: the number of threads is asked for, and a team is not larger than its share of the node.
+cat >team.c <<'END'
+#include <mpi.h>
+static double x[1000];
+int main(void)
+{
+    MPI_Init(0, 0);
+#pragma omp parallel for
+    for (int i = 0; i < 1000; i++)
+        x[i] = i;
+    MPI_Finalize();
+    return 0;
+}
+END
+at=(team.c -n 2 --machine 'node:1 core:4' --loop-cost 1us --json)
+"$XYLEM" predict "${at[@]}" >/dev/null 2>said && die "a team of unknown size is predicted"
+grep -q 'team.c:6: .*--threads-per-rank' said || die "$(cat said)"
+# takes SECONDS OPTION...: the loop takes so long.
+takes() {
+    "$XYLEM" predict "${at[@]}" --threads-per-rank "${@:2}" >out
+    grep -q "\"seconds\": $1\$" out || die "not $1 s with $*: $(cat out)"
+}
+takes 0.001 0
+takes 0.0005 2 --free-kernels
+takes 0.0015 2 --cost team=1ms
+"$XYLEM" predict "${at[@]}" --threads-per-rank 2 >/dev/null 2>said && die "a team without a model is free"
+grep -q 'no model of team' said || die "$(cat said)"
+"$XYLEM" predict "${at[@]}" --threads-per-rank 4 --free-kernels >/dev/null 2>said && die "8 threads on 4 cores"
+grep -q 'each process has 2 cores of its node' said || die "$(cat said)"
+"$XYLEM" predict "${at[@]}" --threads-per-rank 4 --free-kernels --oversubscribe >/dev/null || die "--oversubscribe"

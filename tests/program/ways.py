@@ -275,6 +275,48 @@ WAYS = {
         '"three", .v = 30}};',
         'for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) if (strcmp(table[i].name, "two") == 0) '
         "n[0] = table[i].v; n[1] = table[2].v;"),
+    "nested_lists": (
+        "predicted",
+        "struct in { int *p; }; struct out { int k; struct in in[2]; }; static int g = 3; static struct out o = {1, {{0}, {&g}}};",
+        "struct out s = {1, {{&n[0]}, {&n[1]}}}; *s.in[0].p = 12; *s.in[1].p = 15; struct in t; t = (struct in){&n[2]}; *t.p = 17; "
+        "*o.in[1].p = 19; n[3] = g;"),
+    "parts_of_structs": (
+        "predicted",
+        "struct s { int a, b, c, d; };",
+        "struct s x = {1, 2, 3, 4}, y = {5, 6, 7, 8}; int v = 30; memcpy((char *)&x + 4, &v, 4); n[0] = x.b; memcpy(&x, &y, 8); "
+        "n[1] = x.b * 3 + x.c; memset(&y, 0, 12); n[2] = y.d + y.b + 9;"),
+    "neighbours_in_structs": (
+        "predicted",
+        "struct s { int a, b, c, d; }; static int sum(const int *p) { return p[0] + 2 * p[1] + 3 * p[3]; }",
+        "struct s x = {1, 2, 3, 4}; int *p = &x.a, *q = &x.d; p[2] = 33; q[-2] = 9; n[0] = x.c; n[1] = x.b; n[2] = sum(&x.a); "
+        "struct s *o = (struct s *)((char *)&x.c - 8); o->d = 44; n[3] = x.d;"),
+    "structs_as_numbers": (
+        "predicted",
+        "struct s { int a, t[3], z; };",
+        "struct s x[3]; memset(x, 0, sizeof(x)); for (int i = 0; i < 15; i++) ((int *)x)[i] = i; n[0] = x[2].z; n[1] = x[1].t[2];"),
+    "large_structs": (
+        "predicted",
+        "struct big { int " + ", ".join(f"m{i}" for i in range(90)) + "; }; static void fill(void *v) { memset(v, 3, sizeof(struct big)); }",
+        "struct big x; x.m80 = 9; fill(&x); n[0] = x.m80 & 15; x.m80 = 7 * rank; MPI_Bcast(&x, sizeof(x), MPI_BYTE, 1, MPI_COMM_WORLD); "
+        "n[1] = x.m80 + 20;"),
+    "bytes_of_bit_fields": (
+        "refused",
+        "struct s { unsigned a : 4, b : 12; int c; };",
+        "struct s x = {3, 40, 5}; int v = 9; memcpy((char *)&x + 4, &v, 4); n[0] = x.c;"),
+    "long_double": (
+        "asked",
+        "",
+        "long double x = 0.1L * 3; n[0] = x > 0.3L ? 10 : 20;"),
+    "static_addresses": (
+        "predicted",
+        "static int count(void) { static int t[3] = {5, 6}; static int *p = &t[1]; (*p)++; return t[1] + t[2]; }",
+        "count(); n[0] = count();"),
+    "found_functions": (
+        "predicted",
+        "static int add(int a, int b) { return a + b; } static int mul(int a, int b) { return a * b; } static struct { const char *name; "
+        "int (*f)(int, int); } ops[] = {{`add`, add}, {`mul`, mul}}; static int (*find(const char *name))(int, int) { for (unsigned i = 0; "
+        "i < 2; i++) if (strcmp(ops[i].name, name) == 0) return ops[i].f; return NULL; }".replace("`", '"'),
+        'n[0] = find("mul")(4, 5); n[1] = find("add")(n[0], find("mul")(2, 3));'),
 }
 
 
