@@ -68,7 +68,7 @@ xy_status_t mpi_account_start(mpi_job_t *job)
         rank->account = account_new(job->clock != NULL);
         if (rank->account == NULL)
             return xy_fail_memory("preparing to count time");
-        mpi_rank_observe(rank, XMPI_LOOK_RECORD);
+        mpi_rank_observe(rank, XMPI_LOOK_ACCOUNT);
     }
     return XY_OK;
 }
@@ -188,8 +188,8 @@ static void set_parts(const collecting_t *c, const account_record_t *from, xy_pr
 static bool add_record(collecting_t *c, int rank, const account_record_t *from)
 {
     xy_profile_record_t to = {.rank = (uint32_t)rank,
-                              .members = from->members,
-                              .size_class = from->size_class,
+                              .members = (uint32_t)(from->shape >> 32),
+                              .size_class = (uint32_t)from->shape,
                               .calls = from->calls,
                               .bytes = from->bytes,
                               .compute = ns_of(c, from->compute)};
