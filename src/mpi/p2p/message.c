@@ -125,6 +125,7 @@ static void account_received(const mpi_request_t *receive, const xy_envelope_t *
     }
 }
 
+/* Tell the observers of the owner that a message has met its receive. */
 static __attribute__((noinline)) void observe_received(const mpi_request_t *receive,
                                                        const xy_envelope_t *envelope,
                                                        uint64_t bytes, const void *site)

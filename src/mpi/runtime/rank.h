@@ -98,7 +98,7 @@ typedef enum {
     XMPI_LOOK_RECORD = 1, /* a trace, a listener or --check */
     XMPI_LOOK_LIVE =
         2, /* someone outside, for a while (runtime_live.h); set and cleared by any thread */
-    /* Those of --report, which may stay on and have to be fast. */
+    /* For --report, which may stay on: ranks with no other observer take a short way. */
     XMPI_LOOK_ACCOUNT = 4, /* an account */
     XMPI_LOOK_COUNT = 8    /* a monitor, in `watched` only */
 } mpi_look_t;
