@@ -101,11 +101,6 @@ void xy_profile_blame(xy_blame_t blame[XY_PROFILE_BLAMES], int32_t rank, uint32_
     }
 }
 
-uint32_t xy_profile_class(uint64_t bytes)
-{
-    return bytes == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(bytes);
-}
-
 uint64_t xy_profile_class_least(uint32_t size_class)
 {
     return size_class == 0 ? 0 : UINT64_C(1) << (size_class - 1);

@@ -112,7 +112,10 @@ void xy_profile_blame(xy_blame_t blame[XY_PROFILE_BLAMES], int32_t rank, uint32_
                       uint64_t ns);
 
 /* The class of a size in bytes, and the smallest size of a class. */
-uint32_t xy_profile_class(uint64_t bytes);
+static inline uint32_t xy_profile_class(uint64_t bytes)
+{
+    return bytes == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(bytes);
+}
 uint64_t xy_profile_class_least(uint32_t size_class);
 
 uint64_t xy_profile_wait(const xy_profile_record_t *r);

@@ -6,7 +6,6 @@
 #include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 #include "trace/record.h"
@@ -20,15 +19,14 @@ uint64_t trace_monotonic_ns(void)
 }
 
 #if defined(__x86_64__)
-/* A counter that stops or changes its pace is useless; bit 8 says that this one does not. Asked
- * before any thread can record, in xy_trace_create. */
-static bool has_steady_tsc;
+/* Bit 8 tells it. Set before any thread can record, in xy_trace_create. */
+bool xy_trace_has_counter;
 
 static void choose(void)
 {
     unsigned a, b, c, d;
 
-    has_steady_tsc = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8) != 0;
+    xy_trace_has_counter = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8) != 0;
 }
 
 void trace_clock_choose(void)
@@ -38,25 +36,17 @@ void trace_clock_choose(void)
     pthread_once(&once, choose);
 }
 
-uint64_t xy_trace_clock(void)
+uint64_t xy_trace_clock_kernel(void)
 {
-    return __builtin_expect(has_steady_tsc, 1) ? __rdtsc() : trace_monotonic_ns();
+    return trace_monotonic_ns();
 }
 
 uint64_t trace_clock_second(void)
 {
-    return has_steady_tsc ? UINT64_C(1) << 31 : 1000000000u; /* about */
+    return xy_trace_has_counter ? UINT64_C(1) << 31 : 1000000000u; /* about */
 }
 #elif defined(__aarch64__)
 void trace_clock_choose(void) {}
-
-uint64_t xy_trace_clock(void)
-{
-    uint64_t t;
-
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-    return t;
-}
 
 uint64_t trace_clock_second(void)
 {
@@ -68,7 +58,7 @@ uint64_t trace_clock_second(void)
 #else
 void trace_clock_choose(void) {}
 
-uint64_t xy_trace_clock(void)
+uint64_t xy_trace_clock_kernel(void)
 {
     return trace_monotonic_ns();
 }

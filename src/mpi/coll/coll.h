@@ -302,7 +302,7 @@ typedef struct {
 coll_shape_t coll_shape_of(const coll_call_t *call);
 /* Into the trace and the account of `self`, and to the tool that listens; it has one of them. For
  * the request of the call: its meeting (account.h), or NULL. */
-void *coll_observe(mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
+void *coll_observe(mpi_rank_t *self, const coll_call_t *call);
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
 coll_call_t *coll_call_of_request(const mpi_request_t *request);
 /* `self` is going to wait for these requests, or tests (NULL). */

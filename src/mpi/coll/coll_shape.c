@@ -247,6 +247,29 @@ static void *account(mpi_rank_t *self, const coll_call_t *call)
     return meeting;
 }
 
+/* Does the program know of the collective? Others are parts of its calls. */
+static bool is_of_program(const coll_call_t *call)
+{
+    return !is_agreement(call) && call->kind != &coll_making_bcast &&
+           call->kind != &coll_making_allgather;
+}
+
+/* Count the bytes of a collective, as the shape has them, without making it; false where only the
+ * shape tells. */
+static bool account_bytes(mpi_rank_t *self, const coll_call_t *call)
+{
+    coll_side_t side;
+
+    if (call->kind->is_inter || call->kind->collective == XY_COLL_ALLTOALLW)
+        return false;
+    side = coll_side_of(call, is_sent_side(call));
+    if (side.counts.data != NULL)
+        return false;
+    if (side.type != NULL)
+        mpi_account_bytes(self, (uint64_t)side.count * side.type->size);
+    return true;
+}
+
 void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
 {
     /* A barrier has no data; only a trace needs its members. */
@@ -259,15 +282,15 @@ void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
         mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_COLLECTIVE, XY_COLL_BARRIER, -1, 0});
         return meeting;
     }
+    if (self->observed == XMPI_LOOK_ACCOUNT && (!is_of_program(call) || account_bytes(self, call)))
+        return meeting;
     s = coll_shape_of(call);
     count = s.count;
     for (int r = 0; s.counts != NULL && r < s.members; r++)
         count += s.counts[r];
     if (self->trace != NULL)
         trace(self, call, &s, count);
-    if (!is_agreement(call) && call->kind != &coll_making_bcast &&
-        call->kind != &coll_making_allgather) /* the program knows of it */
-    {
+    if (is_of_program(call)) {
         mpi_event_tell(self,
                        (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
                                      call->kind->is_rooted ? call->root : -1, count * s.element});

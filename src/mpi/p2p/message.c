@@ -55,8 +55,7 @@ static int sender_of(const mpi_rank_t *to, const xy_envelope_t *envelope)
     return -1;
 }
 
-static __attribute__((noinline, cold)) void observe_unexpected(mpi_rank_t *to,
-                                                               const mpi_message_t *m)
+static __attribute__((noinline)) void observe_unexpected(mpi_rank_t *to, const mpi_message_t *m)
 {
     const xy_envelope_t *envelope = &m->entry.envelope;
 
@@ -126,13 +125,16 @@ static void account_received(const mpi_request_t *receive, const xy_envelope_t *
     }
 }
 
-static __attribute__((noinline, cold)) void observe_received(const mpi_request_t *receive,
-                                                             const xy_envelope_t *envelope,
-                                                             uint64_t bytes, const void *site)
+/* Tell the observers of the owner that a message has met its receive. */
+static __attribute__((noinline)) void observe_received(const mpi_request_t *receive,
+                                                       const xy_envelope_t *envelope,
+                                                       uint64_t bytes, const void *site)
 {
     mpi_engine_meet(receive);
     if (receive->owner->account != NULL)
         account_received(receive, envelope, bytes, site);
+    if (__builtin_expect(receive->owner->observed == XMPI_LOOK_ACCOUNT, 1))
+        return;
     if (receive->owner->trace != NULL)
         trace_received(receive, envelope, bytes);
     if ((envelope->context & XMPI_CONTEXT_BITS) == 0)
@@ -470,9 +472,14 @@ static __attribute__((noinline)) void watch_send(mpi_rank_t *self, const mpi_tra
                                                  uint64_t bytes)
 {
     mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (__builtin_expect((self->watched & ~(XMPI_LOOK_ACCOUNT | XMPI_LOOK_COUNT)) == 0, 1)) {
+        if ((t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
+            mpi_account_bytes(self, bytes);
+        return;
+    }
     if (self->trace != NULL)
         trace_sent(self, t, to, bytes);
-    if (self->account != NULL && (t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
+    if ((t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
         mpi_account_bytes(self, bytes);
     mpi_live_sent(self, 1, bytes);
     if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)

@@ -92,8 +92,8 @@ void mpi_request_account(const mpi_request_t *request)
 }
 
 /* The same as below, apart from it: what is not observed needs no frame. */
-static __attribute__((noinline, cold)) void complete_observed(mpi_request_t *request,
-                                                              mpi_waiter_t *waiter)
+static __attribute__((noinline)) void complete_observed(mpi_request_t *request,
+                                                        mpi_waiter_t *waiter)
 {
     if (waiter == &request->owner->own)
         mpi_request_account(request);
@@ -133,8 +133,7 @@ void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
     mpi_ring_commit(worker, home, packet);
 }
 
-static __attribute__((noinline, cold)) void park_observed(mpi_rank_t *self,
-                                                          mpi_request_t *const *request)
+static __attribute__((noinline)) void park_observed(mpi_rank_t *self, mpi_request_t *const *request)
 {
     mpi_account_park(self);
     if (mpi_p2p_engine != NULL)

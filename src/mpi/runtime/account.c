@@ -44,10 +44,9 @@ static inline bool is_brief(const mpi_account_t *a)
 
 /* ---- Records ---- */
 
-static size_t hash_of(const void *site, const char *name, uint32_t members, uint32_t size_class)
+static size_t hash_of(const account_key_t *key)
 {
-    uint64_t h = (uintptr_t)site ^ (uintptr_t)name << 17 ^ (uint64_t)members << 40 ^
-                 (uint64_t)size_class << 56;
+    uint64_t h = (uintptr_t)key->site ^ (uintptr_t)key->name << 17 ^ key->shape << 8;
 
     h *= UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 32);
@@ -55,13 +54,12 @@ static size_t hash_of(const void *site, const char *name, uint32_t members, uint
 
 static inline bool is_of(const account_record_t *r, const account_key_t *key)
 {
-    return r->site == key->site && r->name == key->name && r->members == key->members &&
-           r->size_class == key->size_class;
+    return r->site == key->site && r->name == key->name && r->shape == key->shape;
 }
 
 static size_t find(const account_record_t *records, size_t room, const account_key_t *key)
 {
-    size_t at = hash_of(key->site, key->name, key->members, key->size_class) & (room - 1);
+    size_t at = hash_of(key) & (room - 1);
 
     while (records[at].name != NULL && !is_of(&records[at], key))
         at = (at + 1) & (room - 1);
@@ -80,8 +78,8 @@ static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
         if (a->records[i].name != NULL) {
             const account_record_t *r = &a->records[i];
 
-            account_record_t *to = &more[find(
-                more, room, &(account_key_t){r->site, r->name, r->members, r->size_class})];
+            account_record_t *to =
+                &more[find(more, room, &(account_key_t){r->site, r->name, r->shape})];
 
             *to = *r;
             to->next = NULL;
@@ -107,10 +105,8 @@ static __attribute__((noinline)) account_record_t *search(mpi_account_t *a,
                 return &a->rest;
             at = find(a->records, a->room, key);
         }
-        a->records[at] = (account_record_t){.site = key->site,
-                                            .name = key->name,
-                                            .members = key->members,
-                                            .size_class = key->size_class};
+        a->records[at] =
+            (account_record_t){.site = key->site, .name = key->name, .shape = key->shape};
         a->count++;
     }
     a->last->next = &a->records[at];
@@ -188,7 +184,7 @@ void mpi_account_enter(mpi_rank_t *self)
 }
 
 /* The waits of the call that ends. */
-static void add_waits(mpi_account_t *a, account_record_t *r)
+static __attribute__((noinline)) void add_waits(mpi_account_t *a, account_record_t *r)
 {
     for (unsigned left = a->parts; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -218,32 +214,36 @@ static __attribute__((noinline, cold)) void end(mpi_account_t *a, uint64_t now)
     a->is_on = false;
 }
 
-/* When the call has ended: see the top. */
-static inline uint64_t end_of_call(mpi_rank_t *self, mpi_account_t *a, account_record_t *r)
+/* When a call without a wait has ended, by the clock; where such calls are short, the next ones are
+ * not timed. */
+static __attribute__((noinline)) uint64_t timed(mpi_rank_t *self, const mpi_account_t *a,
+                                                account_record_t *r, uint64_t entered)
 {
-    uint64_t entered = atomic_load_explicit(&a->entry.entered, memory_order_relaxed), now;
+    uint64_t now = now_of(self, a), time = now - entered;
 
     if (!is_brief(a))
-        return now_of(self, a);
-    if (a->has_resumed)
-        return a->since;
-    if (r->calls % ACCOUNT_TIMED != 0 && r->usual != 0 && r->calls > ACCOUNT_TIMED)
-        return entered + r->usual;
-    now = now_of(self, a);
-    if (r->usual == 0)
-        r->usual = now - entered;
-    else
-        r->usual += (uint64_t)((int64_t)(now - entered - r->usual) / 4);
+        return now;
+    r->usual += r->usual == 0 ? time : (uint64_t)((int64_t)(time - r->usual) / 4);
     if (r->usual > account_short_ticks)
         r->usual = 0;
+    else if (r->calls > ACCOUNT_TIMED)
+        r->untimed = ACCOUNT_TIMED - 1;
     return now;
+}
+
+/* The same with a wait. */
+static __attribute__((noinline)) uint64_t resumed(mpi_rank_t *self, mpi_account_t *a)
+{
+    a->has_resumed = false;
+    return is_brief(a) ? a->since : now_of(self, a);
 }
 
 void mpi_account_leave(mpi_rank_t *self)
 {
     mpi_account_t *a = self->account;
     account_record_t *r;
-    uint64_t now;
+    uint32_t members;
+    uint64_t entered, now;
 
     if (self->waiter != &self->own || a->depth == 0 || --a->depth > 0)
         return;
@@ -251,21 +251,27 @@ void mpi_account_leave(mpi_rank_t *self)
         begin(self, a);
         return;
     }
+    members = self->call.comm != NULL ? mpi_dispatch.members(self->call.comm) : 0;
     r = record_of(
         a, &(account_key_t){.site = atomic_load_explicit(&a->entry.site, memory_order_relaxed),
                             .name = a->name,
-                            .members =
-                                self->call.comm != NULL ? mpi_dispatch.members(self->call.comm) : 0,
-                            .size_class = xy_profile_class(a->bytes)});
+                            .shape = account_shape(members, a->bytes)});
+    entered = atomic_load_explicit(&a->entry.entered, memory_order_relaxed);
     r->calls++;
     r->bytes += a->bytes;
     r->compute += a->compute;
     if (a->parts != 0)
         add_waits(a, r);
-    now = end_of_call(self, a, r);
-    a->has_resumed = false;
+    if (a->has_resumed) {
+        now = resumed(self, a);
+    } else if (__builtin_expect(r->untimed > 0 && a->bytes <= ACCOUNT_BRIEF, 1)) {
+        r->untimed--;
+        now = entered + r->usual;
+    } else {
+        now = timed(self, a, r, entered);
+    }
     a->of_left = r;
-    r->time += now - atomic_load_explicit(&a->entry.entered, memory_order_relaxed);
+    r->time += now - entered;
     a->left = now;
     if (__builtin_expect(self->phase == XMPI_RANK_FINALIZED, 0)) {
         a->is_over = true;
@@ -275,7 +281,7 @@ void mpi_account_leave(mpi_rank_t *self)
 
 void mpi_account_bytes(mpi_rank_t *self, uint64_t bytes)
 {
-    if (is_counted(self))
+    if (__builtin_expect(is_counted(self), 1))
         self->account->bytes += bytes;
 }
 

@@ -68,7 +68,7 @@ xy_status_t mpi_account_start(mpi_job_t *job)
         rank->account = account_new(job->clock != NULL);
         if (rank->account == NULL)
             return xy_fail_memory("preparing to count time");
-        mpi_rank_observe(rank, XMPI_LOOK_RECORD);
+        mpi_rank_observe(rank, XMPI_LOOK_ACCOUNT);
     }
     return XY_OK;
 }
@@ -82,6 +82,8 @@ typedef struct {
     xy_hash_t places; /* by "FILE+OFFSET": images of one program share them */
     xy_hash_t known;  /* places by address */
     xy_arena_t *arena;
+    const int32_t *core_of; /* of ranks; NULL: their workers */
+    bool is_good;           /* memory has sufficed */
 } collecting_t;
 
 /* "at ring.c:25" and "in solve+0x1c" without the first word. */
@@ -186,8 +188,8 @@ static void set_parts(const collecting_t *c, const account_record_t *from, xy_pr
 static bool add_record(collecting_t *c, int rank, const account_record_t *from)
 {
     xy_profile_record_t to = {.rank = (uint32_t)rank,
-                              .members = from->members,
-                              .size_class = from->size_class,
+                              .members = (uint32_t)(from->shape >> 32),
+                              .size_class = (uint32_t)from->shape,
                               .calls = from->calls,
                               .bytes = from->bytes,
                               .compute = ns_of(c, from->compute)};
@@ -239,32 +241,44 @@ static double ns_per_tick(const mpi_job_t *job)
 
 enum { PROCESS_CORES = 1 << 16 }; /* numbers of cores for each process */
 
+/* Add the records of all ranks of this process, as a function of a thread. */
+static void *add_ranks(void *arg)
+{
+    collecting_t *c = arg;
+    const mpi_job_t *job = c->job;
+
+    for (int r = 0; r < job->size && c->is_good; r++) {
+        int worker = mpi_rank_is_here(job, r) ? job->home[r] : 0;
+
+        c->is_good =
+            add_rank(c, r,
+                     c->core_of != NULL ? (uint32_t)c->core_of[r]
+                                        : (uint32_t)(job->process * PROCESS_CORES + worker));
+    }
+    return NULL;
+}
+
 xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32_t *core_of,
                                 xy_profile_t **profile_p)
 {
-    collecting_t c = {.job = job, .scale = ns_per_tick(job)};
+    collecting_t c = {.job = job, .scale = ns_per_tick(job), .core_of = core_of};
     xy_status_t st = xy_profile_create(program, (uint32_t)job->size, &c.profile);
-    bool is_good = true;
 
     if (st != XY_OK)
         return st;
     c.profile->is_virtual = job->clock != NULL;
     xy_hash_init(&c.places, XY_HASH_STRING);
     xy_hash_init(&c.known, XY_HASH_U64);
-    is_good = xy_arena_create(&c.arena) == XY_OK;
-    for (int r = 0; r < job->size && is_good; r++) {
-        int worker = mpi_rank_is_here(job, r) ? job->home[r] : 0;
-
-        is_good = add_rank(&c, r,
-                           core_of != NULL ? (uint32_t)core_of[r]
-                                           : (uint32_t)(job->process * PROCESS_CORES + worker));
-    }
+    c.is_good = xy_arena_create(&c.arena) == XY_OK;
+    /* There are many places to describe: on one thread. */
+    if (!mpi_caller_run_aside(add_ranks, &c))
+        add_ranks(&c);
     xy_hash_cleanup(&c.places);
     xy_hash_cleanup(&c.known);
     xy_arena_destroy(c.arena);
     xy_free(account_far);
     account_far = NULL;
-    if (!is_good) {
+    if (!c.is_good) {
         xy_profile_destroy(c.profile);
         return xy_fail_memory("collecting a profile");
     }

@@ -23,16 +23,23 @@ typedef struct {
 typedef struct {
     const void *site;
     const char *name;
-    uint32_t members, size_class;
+    uint64_t shape; /* account_shape() */
 } account_key_t;
+
+/* Members of the communicator and class of sizes, in one word: keys are compared in each call. */
+static inline uint64_t account_shape(uint32_t members, uint64_t bytes)
+{
+    return (uint64_t)members << 32 | xy_profile_class(bytes);
+}
 
 typedef struct account_record {
     const void *site;
     const char *name; /* NULL: a free slot */
-    uint32_t members, size_class;
+    uint64_t shape;
     uint64_t calls, bytes;
     uint64_t compute, time;         /* time: of the calls, with all parts */
-    uint64_t usual;                 /* of a call without waits and much data */
+    uint64_t usual;                 /* of a call without waits and much data; 0: not known */
+    uint32_t untimed;               /* so many of the next calls take that long */
     uint64_t part[XY_PART_LIBRARY]; /* without the last, which is the rest */
     account_blame_t blame[XY_PROFILE_BLAMES];
     struct account_record *next; /* that was used after it; NULL: not known */

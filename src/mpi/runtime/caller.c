@@ -63,6 +63,7 @@ static uint64_t hash_of(const char *text)
 typedef struct {
     const Dl_info *info;
     size_t offset; /* from where the file begins in memory */
+    mpi_wanted_t wanted;
     mpi_line_t line;
     mpi_symbol_t symbol;
     mpi_typed_t *variables; /* [VARIABLES] */
@@ -74,7 +75,7 @@ static void *answer(void *arg)
 {
     question_t *q = arg;
 
-    q->is_found = mpi_line_find(q->info->dli_fname, q->offset, &q->line);
+    q->is_found = mpi_line_find(q->info->dli_fname, q->offset, q->wanted, &q->line);
     return NULL;
 }
 
@@ -102,21 +103,43 @@ static void *answer_global(void *arg)
     return NULL;
 }
 
-/* Answer a question on a thread with a stack of its own, and wait for it; unanswered if there is no
- * thread. */
-static void ask_aside(question_t *q, void *(*how)(void *))
+/* The thread is one of mpi_caller_run_aside. */
+static _Thread_local bool is_aside __attribute__((tls_model("initial-exec")));
+
+typedef struct {
+    void *(*function)(void *);
+    void *argument;
+} aside_t;
+
+/* The body of that thread. */
+static void *run(void *arg)
 {
+    const aside_t *a = arg;
+
+    is_aside = true;
+    a->function(a->argument);
+    return NULL;
+}
+
+bool mpi_caller_run_aside(void *(*function)(void *), void *argument)
+{
+    aside_t a = {function, argument};
     pthread_attr_t attributes;
     pthread_t thread;
     bool is_running;
 
+    if (is_aside) {
+        function(argument);
+        return true;
+    }
     if (pthread_attr_init(&attributes) != 0)
-        return;
+        return false;
     pthread_attr_setstacksize(&attributes, XMPI_CALLER_STACK);
-    is_running = create_thread(&thread, &attributes, how, q) == 0;
+    is_running = create_thread(&thread, &attributes, run, &a) == 0;
     pthread_attr_destroy(&attributes);
     if (is_running)
         pthread_join(thread, NULL);
+    return is_running;
 }
 
 static void describe_line(const question_t *q, const char *address, char *text, size_t size)
@@ -144,8 +167,9 @@ static const place_t *place_of(question_t *q, const char *address)
             return &remembered[i];
     if (remembered_count < REMEMBERED)
         place = &remembered[remembered_count++];
+    q->wanted = q->info->dli_sname != NULL ? XMPI_WANT_LINE : XMPI_WANT_EITHER;
     if (q->info->dli_fname != NULL)
-        ask_aside(q, answer);
+        mpi_caller_run_aside(answer, q);
     *place = (place_t){.offset = q->offset, .program = program};
     describe_line(q, address, place->text, sizeof(place->text));
     if (q->line.file[0] != '\0')
@@ -209,7 +233,7 @@ static const mpi_symbol_t *symbol_of(question_t *q)
         if (known[i].program == program && q->offset >= known[i].symbol.offset &&
             q->offset - known[i].symbol.offset < known[i].symbol.size)
             return known[i].symbol.name[0] != '\0' ? &known[i].symbol : NULL;
-    ask_aside(q, answer_symbol);
+    mpi_caller_run_aside(answer_symbol, q);
     if (!q->is_found) /* nothing is known of this byte */
         q->symbol = (mpi_symbol_t){.offset = q->offset, .size = 1};
     next = (next + 1) % REMEMBERED;
@@ -254,7 +278,7 @@ bool mpi_caller_is_void(const void *site)
     if (site == NULL || !locate((const char *)site - 1, false, &info, &q))
         return false;
     pthread_mutex_lock(&lock);
-    ask_aside(&q, answer_void);
+    mpi_caller_run_aside(answer_void, &q);
     pthread_mutex_unlock(&lock);
     return q.is_found;
 }
@@ -282,7 +306,7 @@ static const call_t *call_of(question_t *q)
     if (known == CALLS)
         return NULL;
     q->variables = found;
-    ask_aside(q, answer_variables);
+    mpi_caller_run_aside(answer_variables, q);
     *call = (call_t){.program = program, .offset = q->offset, .count = q->count};
     call->variables = malloc(sizeof(found[0]) * (size_t)(q->count > 0 ? q->count : 1));
     if (call->variables == NULL)
@@ -338,7 +362,7 @@ static const global_t *global_of(question_t *q)
     g = &known[next];
     *g = (global_t){.program = program};
     q->variables = &g->variable;
-    ask_aside(q, answer_global);
+    mpi_caller_run_aside(answer_global, q);
     g->is_known = q->is_found;
     if (!g->is_known)
         g->variable = (mpi_typed_t){.place = (int64_t)q->offset, .size = 1};
@@ -365,7 +389,7 @@ bool mpi_caller_global(const void *address, mpi_typed_t *found, const char **low
 
 void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size)
 {
-    question_t q = {.info = info, .offset = offset};
+    question_t q = {.info = info, .offset = offset, .wanted = XMPI_WANT_BOTH};
     char place[TEXT_SIZE];
 
     answer(&q);

@@ -12,6 +12,10 @@
 
 enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
 
+/* Call a function on a thread with that stack, and wait for it; false if there is no thread. What
+ * it asks of the functions below needs no further threads. */
+bool mpi_caller_run_aside(void *(*function)(void *), void *argument);
+
 /* The place of the return address `site`, as "at ring.c:25" (the program has line numbers and libdw
  * is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when it is unknown. Any
  * thread; makes one. */

@@ -197,8 +197,9 @@ static void copy_path(const char *file, const char *directory, char *path)
     }
 }
 
-/* Find source file, line and function of an offset in a file; false if none is known. */
-static bool find(const char *path, size_t offset, mpi_line_t *line)
+/* Find source file and line of an offset in a file, and its function if that is wanted; false if
+ * none is known. */
+static bool find(const char *path, size_t offset, mpi_wanted_t wanted, mpi_line_t *line)
 {
     dwfl_module_t *module;
     dwfl_line_t *found;
@@ -216,7 +217,9 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
         copy_path(file, dw.line_comp_dir(found), line->path);
     if (line->number <= 0)
         line->file[0] = '\0';
-    find_function(module, start + offset, line->function);
+    /* All symbols of the file are compared. */
+    if (wanted == XMPI_WANT_BOTH || (wanted == XMPI_WANT_EITHER && line->file[0] == '\0'))
+        find_function(module, start + offset, line->function);
     return line->file[0] != '\0' || line->function[0] != '\0';
 }
 
@@ -257,13 +260,13 @@ static void allow_servers(char *kept)
     free(kept);
 }
 
-bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line)
+bool mpi_line_find(const char *path, size_t offset, mpi_wanted_t wanted, mpi_line_t *line)
 {
     char *kept = forbid_servers();
     bool is_found;
 
     memset(line, 0, sizeof(*line));
-    is_found = load() && find(path, offset, line);
+    is_found = load() && find(path, offset, wanted, line);
     allow_servers(kept);
     return is_found;
 }

@@ -3,7 +3,7 @@
  * Lines of source, from the debugging information of a program or a library.
  *
  *   mpi_line_t line;
- *   if (mpi_line_find("./ring", 0x11d4, &line))
+ *   if (mpi_line_find("./ring", 0x11d4, XMPI_WANT_BOTH, &line))
  *       printf("%s:%d in %s\n", line.file, line.number, line.function);
  *
  * The information is read by libdw of the elfutils, which is loaded when it is first needed: it
@@ -25,6 +25,14 @@ typedef struct {
     int number;
     char function[XMPI_LINE_TEXT]; /* as in the symbol table; "": not known */
 } mpi_line_t;
+
+/* The parts of mpi_line_t that a caller uses. Finding a function takes a millisecond in a file with
+ * thousands of symbols. */
+typedef enum {
+    XMPI_WANT_LINE,
+    XMPI_WANT_EITHER, /* the function only where the line is not known */
+    XMPI_WANT_BOTH    /* both */
+} mpi_wanted_t;
 
 /* A variable or function of the symbol table. */
 typedef struct {
@@ -48,6 +56,6 @@ void *mpi_line_module(const char *path, const mpi_line_import_t *imports, size_t
 
 /* The line of the byte at `offset` from the lowest address of `path` in memory. False: nothing is
  * known. Calls must not overlap; needs much stack (XMPI_CALLER_STACK). */
-bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line);
+bool mpi_line_find(const char *path, size_t offset, mpi_wanted_t wanted, mpi_line_t *line);
 
 #endif

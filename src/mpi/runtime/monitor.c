@@ -43,7 +43,7 @@ xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
 {
     if (rank->monitor == NULL)
         rank->monitor = monitor_new();
-    mpi_rank_watch(rank, XMPI_LOOK_RECORD);
+    mpi_rank_watch(rank, XMPI_LOOK_COUNT);
     if (rank->monitor == NULL)
         return xy_fail_memory("preparing to count messages");
     atomic_store_explicit(&mpi_job->is_monitored, true, memory_order_relaxed);
@@ -137,9 +137,7 @@ void mpi_monitor_stop(mpi_job_t *job)
         xy_free(m->records);
         xy_free(m);
         job->ranks[r].monitor = NULL;
-        if (job->ranks[r].trace == NULL && job->ranks[r].account == NULL)
-            __atomic_fetch_and(&job->ranks[r].watched, (uint8_t)~XMPI_LOOK_RECORD,
-                               __ATOMIC_RELAXED);
+        __atomic_fetch_and(&job->ranks[r].watched, (uint8_t)~XMPI_LOOK_COUNT, __ATOMIC_RELAXED);
     }
 }
 
@@ -242,6 +240,11 @@ void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes,
     monitor_t *m = self->monitor;
     record_t *record;
 
+    if (m->pair == pair) {
+        m->sent->bytes[collective || is_hidden] += bytes;
+        m->sent->messages[collective || is_hidden]++;
+        return;
+    }
     if (slice_seconds > 0)
         look_at_clock(m);
     m->pair = XMPI_MONITOR_NONE; /* the table may move */

@@ -206,7 +206,7 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
         return XY_ENOMEM;
     rank->account = NULL;
     rank->observed = rank->trace != NULL ? XMPI_LOOK_RECORD : 0;
-    rank->watched = rank->trace != NULL || rank->monitor != NULL ? XMPI_LOOK_RECORD : 0;
+    rank->watched = rank->observed | (rank->monitor != NULL ? XMPI_LOOK_COUNT : 0);
     return mpi_layers_rank_begin(rank);
 }
 

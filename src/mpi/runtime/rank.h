@@ -95,9 +95,12 @@ static inline bool mpi_phase_is_running(mpi_rank_phase_t phase)
 
 /* Observers of a rank: bits of `observed` and `watched`. */
 typedef enum {
-    XMPI_LOOK_RECORD = 1, /* a trace, a listener, an account, a monitor or --check */
+    XMPI_LOOK_RECORD = 1, /* a trace, a listener or --check */
     XMPI_LOOK_LIVE =
-        2 /* someone outside, for a while (runtime_live.h); set and cleared by any thread */
+        2, /* someone outside, for a while (runtime_live.h); set and cleared by any thread */
+    /* For --report, which may stay on: ranks with no other observer take a short way. */
+    XMPI_LOOK_ACCOUNT = 4, /* an account */
+    XMPI_LOOK_COUNT = 8    /* a monitor, in `watched` only */
 } mpi_look_t;
 
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
@@ -446,8 +449,8 @@ xy_status_t mpi_rank_adopt(mpi_job_t *job, int world);
 /* The slow half of a hook of the trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);
 /* The same for all who look at it (observe.h): a new call of the program begins, or ends. */
-void mpi_observe_enter(mpi_rank_t *self) __attribute__((cold));
-void mpi_observe_leave(mpi_rank_t *self) __attribute__((cold));
+void mpi_observe_enter(mpi_rank_t *self);
+void mpi_observe_leave(mpi_rank_t *self);
 
 /* Around what changes fibers or touches what belongs to the worker. Nests. */
 static inline void mpi_go_inside(mpi_rank_t *self)

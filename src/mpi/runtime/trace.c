@@ -252,7 +252,8 @@ static void trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
     unlock(trace);
 }
 
-void mpi_observe_enter(mpi_rank_t *self)
+/* The slow half of the hooks below. */
+static __attribute__((noinline, cold)) void tell_enter(mpi_rank_t *self)
 {
     if (mpi_dispatch.check.call != NULL)
         mpi_dispatch.check.call(self);
@@ -265,7 +266,7 @@ void mpi_observe_enter(mpi_rank_t *self)
     mpi_live_enter(self);
 }
 
-void mpi_observe_leave(mpi_rank_t *self)
+static __attribute__((noinline, cold)) void tell_leave(mpi_rank_t *self)
 {
     mpi_live_leave(self);
     if (mpi_dispatch.check.call != NULL)
@@ -276,6 +277,22 @@ void mpi_observe_leave(mpi_rank_t *self)
         mpi_trace_call(self->trace, self);
     if (self->listener != NULL)
         self->listener->in_call(self);
+}
+
+void mpi_observe_enter(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->observed == XMPI_LOOK_ACCOUNT, 1))
+        mpi_account_enter(self);
+    else
+        tell_enter(self);
+}
+
+void mpi_observe_leave(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->observed == XMPI_LOOK_ACCOUNT, 1))
+        mpi_account_leave(self);
+    else
+        tell_leave(self);
 }
 
 void mpi_trace_put_collective(mpi_rank_t *self, const xy_trace_collective_t *c)
@@ -473,7 +490,7 @@ void mpi_trace_virtual(mpi_job_t *job)
 
     for (int r = 0; r < job->size; r++) {
         job->ranks[r].trace = &calls;
-        job->ranks[r].observed = XMPI_LOOK_RECORD;
+        job->ranks[r].observed |= XMPI_LOOK_RECORD; /* messages are recorded by the clock */
     }
 }
 
