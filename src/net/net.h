@@ -115,7 +115,7 @@ typedef struct {
 /* `bytes` of memory, which are more than 0. Returns 0, or an errno value, which is not reported.
  * Any thread; xy_net_memory_free() frees it. */
 int xy_net_memory_make(size_t bytes, xy_net_memory_t *memory);
-/* All that map it have done so. */
+/* It is mapped by all who need it: no one opens it from now on. */
 void xy_net_memory_seal(xy_net_memory_t *memory);
 void xy_net_memory_free(xy_net_memory_t *memory);
 /* Map the memory that another process has made under `fd`. NULL: that process is not reached
