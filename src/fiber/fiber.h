@@ -58,6 +58,7 @@ typedef struct {
     int workers;
     const int *cpus; /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
     double spin_seconds; /* how long an idle worker polls before it sleeps, at least */
+    bool yields;         /* other processes share its cores: it lets them run between its polls */
     size_t stack_size;   /* of fibers; rounded up to pages; 0: 8 MiB */
 
     /* Called by worker `w` between fibers and while it is idle; true: something was made ready.

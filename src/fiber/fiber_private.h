@@ -129,6 +129,7 @@ struct xy_worker {
     void *user;
     int64_t spin_ns;     /* the least: what was configured */
     int64_t spin_now_ns; /* in use now: see fiber_spin_adapt */
+    int hurried;         /* so many waits to come begin with a sleep: see yield_core */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     double (*rest)(xy_worker_t *w);
     int index, cpu;

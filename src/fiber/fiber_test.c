@@ -468,7 +468,8 @@ static void test_sleep_order(void **state)
 {
     (void)state;
     for (int spin = 0; spin < 2; spin++) {
-        xy_pool_t *pool = pool_of((xy_pool_config_t){.spin_seconds = spin * 2e-3});
+        xy_pool_t *pool =
+            pool_of((xy_pool_config_t){.spin_seconds = spin * 2e-3, .yields = spin == 1});
 
         srand(7);
         for (intptr_t i = 0; i < 40; i++) {

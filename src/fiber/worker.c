@@ -18,6 +18,8 @@ _Thread_local xy_worker_t *xy_worker_current;
 enum {
     POLL_EVERY = 8,   /* switches between two polls while fibers are ready (a power of two) */
     CLOCK_EVERY = 32, /* switches or empty polls between two looks at the clock (likewise) */
+    LONG_YIELD_NS = 200000,
+    HURRIED = 64,
     EAGER_POLLS = 128 /* empty polls before the worker relaxes between them */
 };
 
@@ -120,7 +122,7 @@ static bool spin_is_over(xy_worker_t *w, int64_t *start_p)
 {
     int64_t now;
 
-    if (w->spin_ns == 0)
+    if (w->spin_ns == 0 || w->hurried > 0)
         return true;
     now = fiber_now_ns();
     if (*start_p == 0)
@@ -146,6 +148,17 @@ static void rest_and_sleep(xy_worker_t *w)
         fiber_spin_adapt(w, end - begin);
 }
 
+/* Let processes run that share the core. One that waits gives it back at once. If others use it, a
+ * sleeper gets it sooner than one that yields: the next waits do without. */
+static void yield_core(xy_worker_t *w)
+{
+    int64_t begin = fiber_now_ns();
+
+    xy_thread_yield();
+    if (fiber_now_ns() - begin > LONG_YIELD_NS)
+        w->hurried = HURRIED;
+}
+
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
  * the fiber that ran last. */
 static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
@@ -164,19 +177,22 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
         fiber = fiber_queue_pop(&w->ready);
         if (fiber != NULL)
             break;
-        if (w->spin_ns == 0 || polls % CLOCK_EVERY == 0) {
+        if (w->spin_ns == 0 || w->pool->config.yields || polls % CLOCK_EVERY == 0) {
             fiber_timer_expire(w);
             if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
                 tell_idle(w, XY_IDLE_SLEEPS, NULL);
                 rest_and_sleep(w);
                 tell_idle(w, XY_IDLE_POLLS, NULL);
                 fiber_timer_expire(w);
+                w->hurried -= w->hurried > 0;
                 start = 0;
                 polls = 0;
             }
         }
         if (__builtin_expect(w->is_shared, 0))
             fiber_share_breathe(w);
+        else if (__builtin_expect(w->pool->config.yields, 0))
+            yield_core(w);
         else if (polls >= EAGER_POLLS)
             xy_relax();
     }

@@ -48,6 +48,7 @@ typedef struct {
     head_process_t *processes; /* [count] */
     uint8_t secret[XY_SECRET_BYTES];
     bool is_local;
+    bool shares_cores;       /* there are more processes than cores on this machine */
     xy_listener_t *listener; /* for processes that a launcher starts; or NULL */
     pid_t launcher;          /* of all; 0: there is none, or it has ended */
     int launcher_status;

@@ -20,6 +20,7 @@ xy_status_t head_share_cores(head_t *head)
 
     if (st != XY_OK)
         return st;
+    head->shares_cores = head->count > cores.count;
     for (int p = 0; p < head->count && st == XY_OK; p++) {
         int begin = (int)((long)p * cores.count / head->count);
         int end = (int)((long)(p + 1) * cores.count / head->count);

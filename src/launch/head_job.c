@@ -31,6 +31,7 @@ void head_make_job(const head_t *h, int process, xy_text_t *text)
     node_field_add(text, h->values->net);
     node_field_add(text, secret);
     node_field_add_number(text, h->is_local);
+    node_field_add_number(text, h->shares_cores);
     node_field_add_number(text, h->is_input_sent);
     node_field_add_number(text, h->input_rank);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");

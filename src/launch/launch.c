@@ -292,6 +292,7 @@ static xy_status_t make_job(launch_t *launch)
     if (launch->node != NULL) {
         config.process = launch->node->process;
         config.processes = launch->node->processes;
+        config.shares_cores = launch->node->shares_cores;
         config.hosts = launch->node->hosts;
     }
     st = mpi_spawn_number(&numbers, &config);

@@ -230,7 +230,7 @@ static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
 static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
 {
     node_fields_t fields = node_fields(frame);
-    long process, processes, is_local, has_input, input, counts;
+    long process, processes, is_local, shares, has_input, input, counts;
     const char *secret;
 
     if (!node_field_number(&fields, 0, MOST_PROCESSES, &process) ||
@@ -242,12 +242,14 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     if (secret == NULL ||
         (*secret == '\0' ? !node.has_secret : !xy_secret_read(secret, job->secret)) ||
         !node_field_number(&fields, 0, 1, &is_local) ||
+        !node_field_number(&fields, 0, 1, &shares) ||
         !node_field_number(&fields, 0, 1, &has_input) ||
         !node_field_number(&fields, -1, 1 << 24, &input))
         return false;
     job->process = (int)process;
     job->processes = (int)processes;
     job->is_local = is_local != 0;
+    job->shares_cores = shares != 0;
     job->has_launcher = has_input != 0;
     job->cores = node_field(&fields);
     job->plan = node_field(&fields);

@@ -114,6 +114,7 @@ typedef struct mpi_node_job {
     int measured_count;
     uint8_t secret[XY_SECRET_BYTES];
     bool is_local;
+    bool shares_cores; /* with other processes of the job */
     bool has_launcher; /* that has started it */
     bool has_input;    /* that the head sends */
 } mpi_node_job_t;

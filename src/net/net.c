@@ -80,7 +80,11 @@ size_t xy_net_eager_limit(const xy_net_t *net)
 
 int xy_net_near(const xy_net_t *net)
 {
-    return net->transport->near != NULL ? net->transport->near(net) : 0;
+    int count = 0;
+
+    for (int p = 0; net->transport->near_pid != NULL && p < net->processes; p++)
+        count += net->transport->near_pid(net, p) != 0;
+    return count;
 }
 
 int xy_net_lanes(const xy_net_t *net)

@@ -105,6 +105,23 @@ size_t xy_net_short_limit(const xy_net_t *net);
 size_t xy_net_eager_limit(const xy_net_t *net);
 /* How many processes are reached through memory that both share. */
 int xy_net_near(const xy_net_t *net);
+/* Memory of this process that others of its machine can map. */
+typedef struct {
+    void *base;
+    size_t bytes; /* 0: there is none */
+    int fd;       /* under which others find it; -1: they cannot any more */
+} xy_net_memory_t;
+
+/* `bytes` of memory, which are more than 0. Returns 0, or an errno value, which is not reported.
+ * Any thread; xy_net_memory_free() frees it. */
+int xy_net_memory_make(size_t bytes, xy_net_memory_t *memory);
+/* It is mapped by all who need it: no one opens it from now on. */
+void xy_net_memory_seal(xy_net_memory_t *memory);
+void xy_net_memory_free(xy_net_memory_t *memory);
+/* Map the memory that another process has made under `fd`. NULL: that process is not reached
+ * through shared memory, or this fails. The caller unmaps it. Any thread. */
+void *xy_net_memory_map(const xy_net_t *net, int process, int fd, size_t bytes);
+
 /* Over how many interfaces a large buffer goes. */
 int xy_net_lanes(const xy_net_t *net);
 

@@ -21,8 +21,9 @@ struct net_transport {
     void (*take)(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
     /* xy_net_gives_early; NULL: to nobody. */
     bool (*gives_early)(const xy_net_t *net, int to);
-    /* xy_net_near; NULL: none. */
-    int (*near)(const xy_net_t *net);
+    /* The number of a process that is reached through shared memory; 0: it is not. NULL: none is.
+     */
+    long (*near_pid)(const xy_net_t *net, int process);
     /* Is there something to poll for? Any thread; NULL: who wants to know polls. */
     bool (*has_news)(xy_net_t *net);
     bool (*poll)(xy_net_t *net); /* by one thread at a time */
@@ -87,6 +88,10 @@ xy_status_t net_mesh_open(const xy_net_config_t *config, const char *interface, 
  * are its own from now on, also when it fails. */
 xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, int lanes,
                          xy_net_t **net_p);
+
+/* Map memory that process `pid` of this machine has made under descriptor `there`; NULL: it has
+ * none of this size there, or it cannot be opened. */
+void *net_memory_open(long pid, int there, size_t bytes);
 
 /* HMAC-SHA256 of a short text; keys have at most 64 bytes. */
 void net_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size, uint8_t mac[32]);

@@ -59,8 +59,8 @@ bool xy_pmi_is_there(char why[XY_WHY_SIZE])
                  "XYLEM_PMI is '%.40s', which is none of pmix, pmi1, pmi2, libpmi", wanted);
     else if (pmi_is_bare_srun())
         snprintf(why, XY_WHY_SIZE,
-                 "srun offers no interface here (--mpi=none, or MpiDefault=none); use 'srun "
-                 "--mpi=pmi2' or 'srun --mpi=pmix'");
+                 "srun offers no interface here (--mpi=none, or MpiDefault=none), and libpmi.so.0 "
+                 "(package libpmi0) is not installed; use 'srun --mpi=pmi2' or 'srun --mpi=pmix'");
     else
         snprintf(why, XY_WHY_SIZE, "there is no connection to a launcher (PMI_FD, PMIX_NAMESPACE)");
     return false;

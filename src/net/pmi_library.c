@@ -33,13 +33,14 @@ typedef struct {
     int (*finalize)(void);
 } library2_t;
 
-bool pmi_load(const char *const *files, const char *const *names, void **table)
+bool pmi_load(const char *const *files, bool is_global, const char *const *names, void **table)
 {
     const char *named = getenv("XYLEM_PMI_LIBRARY");
-    void *loaded = named != NULL ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
+    int flags = RTLD_NOW | (is_global ? RTLD_GLOBAL : RTLD_LOCAL);
+    void *loaded = named != NULL ? dlopen(named, flags) : NULL;
 
     for (int i = 0; named == NULL && files[i] != NULL && loaded == NULL; i++)
-        loaded = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+        loaded = dlopen(files[i], flags);
     for (int i = 0; names[i] != NULL; i++) {
         table[i] = loaded != NULL ? dlsym(loaded, names[i]) : NULL;
         if (table[i] == NULL)
@@ -65,7 +66,7 @@ static const library1_t *load1(void)
                                         NULL};
     static library1_t functions;
 
-    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
+    return pmi_load(files, true, names, (void **)&functions) ? &functions : NULL;
 }
 
 static const library2_t *load2(void)
@@ -76,7 +77,7 @@ static const library2_t *load2(void)
         "PMI2_KVS_Get", "PMI2_Abort",     "PMI2_Finalize", NULL};
     static library2_t functions;
 
-    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
+    return pmi_load(files, true, names, (void **)&functions) ? &functions : NULL;
 }
 
 static xy_status_t missing(const char *file, const char *package)
@@ -91,11 +92,11 @@ static xy_status_t missing(const char *file, const char *package)
 
 /* ---- PMI-1 ---- */
 
-/* Slurm has started several, and left no connection. Its own library is used only if it is named:
- * it cannot load its plug-ins where they need symbols of Slurm's commands, and ends the process. */
+/* Slurm has started several, and left no connection. */
 static bool is_there1(void)
 {
-    return getenv("XYLEM_PMI_LIBRARY") != NULL && pmi_is_bare_srun();
+    return pmi_is_bare_srun() && pmi_number("SLURM_STEP_NUM_TASKS") > 1 &&
+           (getenv("XYLEM_PMI_LIBRARY") != NULL || load1() != NULL);
 }
 
 static xy_status_t open1(xy_pmi_t *pmi)
@@ -149,7 +150,7 @@ const pmi_protocol_t pmi_library1 = {
     .get = get1,
     .abort = abort1,
     .close = close1,
-    .describe = "PMI-1 by libpmi.so, which XYLEM_PMI_LIBRARY names: srun --mpi=none",
+    .describe = "PMI-1 by libpmi.so: srun --mpi=none",
 };
 
 /* ---- PMI-2 ---- */

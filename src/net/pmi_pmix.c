@@ -61,7 +61,7 @@ static const library_t *load(void)
                                         "PMIx_Abort",  "PMIx_Error_string", NULL};
     static library_t functions;
 
-    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
+    return pmi_load(files, false, names, (void **)&functions) ? &functions : NULL;
 }
 
 /* A value of process `rank`, which the caller frees; NULL: there is none. */

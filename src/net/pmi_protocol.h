@@ -40,8 +40,9 @@ long pmi_number(const char *variable);
 /* Has srun started this process without an interface? */
 bool pmi_is_bare_srun(void);
 /* Fill the table with functions of the library that XYLEM_PMI_LIBRARY names, or of the first of the
- * files that can be loaded; false: one is missing. Both lists end with NULL. */
-bool pmi_load(const char *const *files, const char *const *names, void **table);
+ * files that can be loaded; false: one is missing. Both lists end with NULL. `is_global`: plug-ins
+ * that it loads need its symbols, as those of Slurm do. */
+bool pmi_load(const char *const *files, bool is_global, const char *const *names, void **table);
 /* Text as a word, and back; NULL: no memory, or it is none. The caller frees. */
 char *pmi_encode(const char *text);
 char *pmi_decode(const char *word);

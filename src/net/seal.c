@@ -19,6 +19,8 @@
 
 enum { CIPHER_AES = 1, CIPHER_CHACHA = 2, NONCE = 12 };
 enum { OUT, IN };
+/* A call of the cipher takes longer than to copy so many bytes. */
+enum { SHORT_PIECE = 1024 };
 
 /* The state of a connection that is kept when the process starts itself again. */
 typedef struct {
@@ -253,10 +255,17 @@ static bool begin_record(xy_seal_t *seal, int way)
     return CALL(EVP_CipherInit_ex2)(seal->context[way], NULL, NULL, nonce, -1, NULL) == 1;
 }
 
+static bool encrypt(xy_seal_t *seal, uint8_t *to, const uint8_t *from, size_t size)
+{
+    int n = 0;
+
+    return size == 0 || CALL(EVP_CipherUpdate)(seal->context[OUT], to, &n, from, (int)size) == 1;
+}
+
 size_t net_seal_wrap(xy_seal_t *seal, const struct iovec *pieces, size_t count, size_t skip,
                      uint8_t record[NET_SEAL_RECORD], size_t *taken_p)
 {
-    uint8_t *at = record + NET_SEAL_SIZE;
+    uint8_t *at = record + NET_SEAL_SIZE, *together = at; /* short pieces, still to be encrypted */
     size_t left = NET_SEAL_MOST;
     int n = 0;
 
@@ -264,16 +273,23 @@ size_t net_seal_wrap(xy_seal_t *seal, const struct iovec *pieces, size_t count, 
         return 0;
     for (size_t i = 0; i < count && left > 0; i++) {
         size_t size = pieces[i].iov_len > skip ? pieces[i].iov_len - skip : 0;
+        const uint8_t *from = (const uint8_t *)pieces[i].iov_base + skip;
 
         size = size < left ? size : left;
-        if (size > 0 &&
-            CALL(EVP_CipherUpdate)(seal->context[OUT], at, &n,
-                                   (const uint8_t *)pieces[i].iov_base + skip, (int)size) != 1)
-            return 0;
+        if (size > 0 && size <= SHORT_PIECE) {
+            memcpy(at, from, size);
+        } else if (size > 0) {
+            if (!encrypt(seal, together, together, (size_t)(at - together)) ||
+                !encrypt(seal, at, from, size))
+                return 0;
+            together = at + size;
+        }
         skip -= skip < pieces[i].iov_len ? skip : pieces[i].iov_len;
         at += size;
         left -= size;
     }
+    if (!encrypt(seal, together, together, (size_t)(at - together)))
+        return 0;
     *taken_p = NET_SEAL_MOST - left;
     for (int i = 0; i < NET_SEAL_SIZE; i++)
         record[i] = (uint8_t)(*taken_p >> 8 * i);

@@ -3,23 +3,21 @@
  * Shared memory between processes of one machine; those of other machines are reached through
  * sockets (shm) or an installed MPI (mpi).
  *
- * A segment is a file without a name (memfd): nothing stays behind when a process is killed, and
- * the size of /dev/shm does not matter. Others open it below /proc as long as its owner keeps the
- * descriptor. One that cannot (another machine, another PID namespace, no /proc) sends the other
- * way. So does one with another host name: network namespaces are used as hosts.
+ * A process that cannot open the segment of another one (another machine, another PID namespace, no
+ * /proc) sends the other way. So does one with another host name: network namespaces are used as
+ * hosts.
  */
 #include "net/shm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -67,35 +65,28 @@ static shm_ring_t *ring_of(const shm_net_t *net, shm_segment_t *segment, int fro
 
 /* ---- Segments ---- */
 
-static shm_segment_t *map(const shm_net_t *net, int fd)
+/* The own one. */
+static xy_status_t make_segment(shm_net_t *net)
 {
-    void *memory = mmap(NULL, net->segment_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int error = xy_net_memory_make(net->segment_size, &net->memory);
 
-    return memory != MAP_FAILED ? memory : NULL;
-}
-
-/* The own one; its descriptor is the caller's. */
-static xy_status_t make_segment(shm_net_t *net, int *fd_p)
-{
-    *fd_p = memfd_create("xylem", MFD_CLOEXEC);
-    if (*fd_p < 0 || ftruncate(*fd_p, (off_t)net->segment_size) != 0)
-        return xy_fail_errno(errno, "memory that processes share", "make");
-    net->segment = map(net, *fd_p);
-    if (net->segment == NULL)
-        return xy_fail_errno(errno, "memory that processes share", "map");
+    if (error != 0)
+        return xy_fail_errno(error, "memory that processes share", "make");
+    net->segment = net->memory.base;
     if (getrandom(&net->segment->token, sizeof(net->segment->token), 0) !=
         (ssize_t)sizeof(net->segment->token))
         return xy_fail_errno(errno, "a random number", "make");
     return XY_OK;
 }
 
-static void make_card(const shm_net_t *net, int fd, char card[CARD])
+static void make_card(const shm_net_t *net, char card[CARD])
 {
     char host[HOST] = "";
 
     if (gethostname(host, sizeof(host) - 1) != 0)
         host[0] = '\0';
-    snprintf(card, CARD, "%d %d %" PRIx64 " %s", (int)getpid(), fd, net->segment->token, host);
+    snprintf(card, CARD, "%d %d %" PRIx64 " %s", (int)getpid(), net->memory.fd, net->segment->token,
+             host);
 }
 
 /* "PID DESCRIPTOR TOKEN HOST"; false: it is none, or of another host. */
@@ -111,32 +102,20 @@ static bool read_card(const char *card, const char *own, long *pid_p, long *fd_p
            host != NULL && strcmp(end, host) == 0;
 }
 
-/* Open the segment of another process, by its card and the own one; NULL: it is not reached this
- * way. */
-static shm_segment_t *open_segment(const shm_net_t *net, const char *card, const char *own)
+/* Open the segment of another process, by its card and the own one; without one it is not reached
+ * this way. */
+static void open_segment(shm_net_t *net, shm_peer_t *peer, const char *card, const char *own)
 {
     uint64_t token;
-    struct stat about;
-    shm_segment_t *segment = NULL;
-    char path[64];
-    long pid, there;
-    int fd;
+    long there;
 
-    if (!read_card(card, own, &pid, &there, &token))
-        return NULL;
-    snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", pid, there);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-        (uint64_t)about.st_size == net->segment_size)
-        segment = map(net, fd);
-    close(fd);
-    if (segment != NULL && segment->token != token) {
-        munmap(segment, net->segment_size);
-        segment = NULL;
+    if (!read_card(card, own, &peer->pid, &there, &token) || there > INT_MAX)
+        return;
+    peer->segment = net_memory_open(peer->pid, (int)there, net->segment_size);
+    if (peer->segment != NULL && peer->segment->token != token) {
+        munmap(peer->segment, net->segment_size);
+        peer->segment = NULL;
     }
-    return segment;
 }
 
 static void free_cards(char **cards, int count)
@@ -156,7 +135,7 @@ static bool reaches_all(const char *reached, int p, int n)
 }
 
 /* Everyone opens the segments of the others, and says which it could. */
-static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
+static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net)
 {
     int n = config->processes;
     char **cards = xy_calloc((size_t)n, sizeof(char *)), own[CARD];
@@ -164,13 +143,14 @@ static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
     xy_status_t st =
         cards != NULL && reached != NULL ? XY_OK : xy_fail_memory("connecting the processes");
 
-    make_card(net, fd, own);
+    make_card(net, own);
     if (st == XY_OK)
         st = config->exchange(config->exchange_arg, own, cards);
     for (int p = 0; p < n && st == XY_OK; p++) {
         shm_peer_t *peer = &net->peers[p];
 
-        peer->segment = p != config->process ? open_segment(net, cards[p], own) : NULL;
+        if (p != config->process)
+            open_segment(net, peer, cards[p], own);
         if (peer->segment != NULL)
             peer->out = (shm_end_t){.ring = ring_of(net, peer->segment, config->process),
                                     .size = net->ring_size};
@@ -232,8 +212,7 @@ static void destroy(shm_net_t *net)
             munmap(net->peers[p].segment, net->segment_size);
         shm_free_peer(&net->peers[p]);
     }
-    if (net->segment != NULL)
-        munmap(net->segment, net->segment_size);
+    xy_net_memory_free(&net->memory);
     net_finished_free(&net->finished);
     xy_free(net);
 }
@@ -267,7 +246,7 @@ static xy_status_t open_far(const xy_net_config_t *config, const net_transport_t
 static xy_status_t open_over(const xy_net_config_t *config, const net_transport_t *transport,
                              const net_transport_t *far, xy_net_t **net_p)
 {
-    int n = config->processes, fd = -1;
+    int n = config->processes;
     shm_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(shm_peer_t));
     xy_status_t st;
 
@@ -282,11 +261,10 @@ static xy_status_t open_over(const xy_net_config_t *config, const net_transport_
         pthread_mutex_init(&net->peers[p].lock, NULL);
         net_queue_init(&net->peers[p].queue);
     }
-    st = make_segment(net, &fd);
+    st = make_segment(net);
     if (st == XY_OK)
-        st = meet(config, net, fd);
-    if (fd >= 0)
-        close(fd);
+        st = meet(config, net);
+    xy_net_memory_seal(&net->memory);
     if (st == XY_OK)
         st = open_far(config, far, net);
     if (st != XY_OK) {
@@ -309,14 +287,11 @@ static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
 
 /* ---- Progress ---- */
 
-static int near(const xy_net_t *base)
+static long near_pid(const xy_net_t *base, int process)
 {
-    const shm_net_t *net = (const shm_net_t *)base;
-    int count = 0;
+    const shm_peer_t *peer = &((const shm_net_t *)base)->peers[process];
 
-    for (int p = 0; p < base->processes; p++)
-        count += net->peers[p].segment != NULL;
-    return count;
+    return peer->segment != NULL ? peer->pid : 0;
 }
 
 /* A ring takes only what is asked for. */
@@ -473,7 +448,7 @@ const net_transport_t net_shm = {
     .send = shm_send,
     .give = shm_give,
     .take = shm_take,
-    .near = near,
+    .near_pid = near_pid,
     .has_news = has_news,
     .poll = poll_shm,
     .sleep = sleep_shm,
@@ -492,7 +467,7 @@ const net_transport_t net_mpi = {
     .send = shm_send,
     .give = shm_give,
     .take = shm_take,
-    .near = near,
+    .near_pid = near_pid,
     .gives_early = gives_early,
     .has_news = has_news,
     .poll = poll_shm,

@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
     pthread_mutex_t lock;   /* of all up to `is_full` */
     shm_segment_t *segment; /* of that process; NULL: it is reached through `far` */
+    long pid;               /* its number, where it has a segment */
     shm_end_t out;
     net_queue_t queue;       /* takes: of what comes through the ring */
     bool is_broken;          /* nothing is written any more */
@@ -50,7 +51,8 @@ typedef struct {
 
 typedef struct {
     xy_net_t base;
-    xy_net_t *far, *bell; /* `bell` is `far` or belongs to it */
+    xy_net_t *far, *bell;   /* `bell` is `far` or belongs to it */
+    xy_net_memory_t memory; /* of: */
     shm_segment_t *segment;
     size_t segment_size;
     uint64_t ring_size;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -281,6 +282,21 @@ xy_status_t mpi_join_watch(mpi_job_t *job)
 
 /* ---- Beginning and end ---- */
 
+/* Are there more processes on this machine than cores for them? Those of mpiexec are not bound;
+ * another launcher may have bound each to its own. */
+static bool shares_cores(const mpi_others_t *others)
+{
+    const char **hosts = joined.facts.hosts;
+    long here = 0, cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t allowed;
+
+    for (int r = 0; r < others->size; r++)
+        here += hosts == NULL || strcmp(hosts[r], hosts[others->rank]) == 0;
+    if (!others->is_launched && sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        cores = CPU_COUNT(&allowed);
+    return here > cores;
+}
+
 xy_status_t mpi_join(mpi_others_t *others, mpi_job_config_t *config)
 {
     xy_status_t st;
@@ -308,6 +324,7 @@ xy_status_t mpi_join(mpi_others_t *others, mpi_job_config_t *config)
     config->processes = others->size;
     config->process_of = joined.process_of;
     config->hosts = joined.facts.hosts;
+    config->shares_cores = shares_cores(others);
     config->net = joined.net;
     joined.is_in = true;
     return XY_OK;

@@ -95,8 +95,8 @@ void coll_interprocess_compare_stuck(const mpi_waiter_t *waiter);
 
 typedef struct schedule schedule_t;
 
-/* Messages of one lane are waited for together: those of a segment, while the next one travels. */
-enum { SCHEDULE_LANES = 2 };
+/* Messages of one lane are waited for together: those of a segment, while the next ones travel. */
+enum { SCHEDULE_LANES = 4 };
 
 /* An empty schedule of `call`, which reports call `named`, for the members of `meeting`, or (NULL)
  * the one. */

@@ -85,17 +85,17 @@ static void bcast_root(schedule_t *s, const interprocess_tree_t *tree,
         schedule_share(s, all, at, least(most, all->total - at));
 }
 
-/* Pieces go down the tree of processes, and into the buffers of the members. The next one may come
- * meanwhile. */
+/* Pieces go down the tree of processes, and into the buffers of the members. The next ones may come
+ * meanwhile, one in each lane. */
 static void bcast_pieces(schedule_t *s, const interprocess_tree_t *tree,
                          const interprocess_share_t *all, int64_t most)
 {
     const mpi_type_t *type = all->type;
 
     for (int64_t at = 0, k = 0; at < all->total; at += most, k++) {
-        int64_t n = least(most, all->total - at), next = at == 0 ? 0 : at + n;
+        int64_t n = least(most, all->total - at), ahead = at + (SCHEDULE_LANES - 1) * most;
 
-        for (; next <= at + n && next < all->total; next += n) {
+        for (int64_t next = at == 0 ? 0 : ahead; next <= ahead && next < all->total; next += most) {
             schedule_lane(s, next / most);
             schedule_receive(s, tree->parent, coll_element(all->from, next, type),
                              least(most, all->total - next), type);

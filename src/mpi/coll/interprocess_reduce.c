@@ -9,6 +9,8 @@
 
 /* Bytes of sums that two processes exchange while the next ones are made. */
 enum { SEGMENT = 256 << 10 };
+/* Of other processes, that wait to be added or are being received. */
+enum { VECTORS = 2 };
 /* Elements that several workers reduce at the same time, in bytes. */
 enum { REDUCE_CHUNK = 32 << 10 };
 
@@ -139,13 +141,13 @@ static void build_reduce(schedule_t *s, const interprocess_part_t *p)
     bool is_root = call->rank == call->root;
     int top = call->op->is_commutative ? p->layout->part_of[call->root] : 0;
     char *sum = sum_buffer(s, p, is_root, all);
-    void *vector[SCHEDULE_LANES][INTERPROCESS_CHILDREN];
+    void *vector[VECTORS][INTERPROCESS_CHILDREN];
     interprocess_tree_t tree;
 
     interprocess_tree_parts(p->layout, p->own, top, call->root, choice.way == INTERPROCESS_CHAIN,
                             &tree);
     for (int i = 0; i < tree.children; i++)
-        for (int l = 0; l < SCHEDULE_LANES; l++)
+        for (int l = 0; l < VECTORS; l++)
             vector[l][i] = schedule_vector(s, least(most, all), type);
     for (int64_t at = 0, k = 0; at < all; at += most, k++) {
         int64_t n = least(most, all - at), next = at == 0 ? 0 : at + n;
@@ -155,7 +157,7 @@ static void build_reduce(schedule_t *s, const interprocess_part_t *p)
         for (; next <= at + n && next < all; next += n) {
             schedule_lane(s, next / most);
             for (int i = 0; i < tree.children; i++)
-                schedule_receive(s, tree.child[i], vector[next / most % SCHEDULE_LANES][i],
+                schedule_receive(s, tree.child[i], vector[next / most % VECTORS][i],
                                  least(most, all - next), type);
         }
         schedule_sum(s, p, own, at, n);
@@ -163,7 +165,7 @@ static void build_reduce(schedule_t *s, const interprocess_part_t *p)
         schedule_wait_lane(s, k);
         /* The nearest first: what it stands for comes right after the own. */
         for (int i = tree.children; i-- > 0;)
-            schedule_reduce_after(s, own, vector[k % SCHEDULE_LANES][i], n);
+            schedule_reduce_after(s, own, vector[k % VECTORS][i], n);
         if (tree.parent >= 0)
             schedule_send(s, tree.parent, own, n, type);
     }
@@ -186,16 +188,16 @@ static void allreduce_pair(schedule_t *s, const interprocess_part_t *p, char *su
     int64_t segments = (all + most - 1) / most;
     interprocess_share_t shared = {.part = p, .from = sum, .type = type, .total = all};
     int other = speaker(p, 1 - p->own);
-    void *theirs[SCHEDULE_LANES];
+    void *theirs[VECTORS];
 
-    for (int l = 0; l < SCHEDULE_LANES; l++)
+    for (int l = 0; l < VECTORS; l++)
         theirs[l] = schedule_vector(s, least(most, all), type);
     for (int64_t k = 0; k <= segments; k++) {
         int64_t at = k * most, n = least(most, all - at);
 
         if (k < segments) {
             schedule_lane(s, k);
-            schedule_receive(s, other, theirs[k % SCHEDULE_LANES], n, type);
+            schedule_receive(s, other, theirs[k % VECTORS], n, type);
             schedule_sum(s, p, coll_element(sum, at, type), at, n);
             schedule_send(s, other, coll_element(sum, at, type), n, type);
         }
@@ -205,10 +207,9 @@ static void allreduce_pair(schedule_t *s, const interprocess_part_t *p, char *su
         n = least(most, all - at);
         schedule_wait_lane(s, k - 1);
         if (p->own == 0)
-            schedule_reduce_after(s, coll_element(sum, at, type), theirs[(k - 1) % SCHEDULE_LANES],
-                                  n);
+            schedule_reduce_after(s, coll_element(sum, at, type), theirs[(k - 1) % VECTORS], n);
         else
-            schedule_reduce(s, theirs[(k - 1) % SCHEDULE_LANES], coll_element(sum, at, type), n);
+            schedule_reduce(s, theirs[(k - 1) % VECTORS], coll_element(sum, at, type), n);
         schedule_share(s, &shared, at, n);
     }
 }

@@ -32,6 +32,8 @@
  * they do not: it is woken by what comes. */
 #define LOOK_SECONDS  0.5e-3
 #define SLEEP_SECONDS 1.0
+/* Looks between which workers may only send. */
+enum { SENT_LOOKS = 32 };
 /* How long a place in another process is waited for. */
 #define ANSWER_SECONDS 5.0
 
@@ -54,6 +56,8 @@ typedef struct {
     pthread_t thread;
     bool is_running;
     _Atomic uint32_t rest; /* the thread waits for a worker to sleep */
+    unsigned looks, sends; /* when the thread looked last, */
+    unsigned sent;         /* and how often before that only sends had changed */
 } driver_t;
 
 enum { OWN, HUB, DRIVERS };
@@ -62,6 +66,7 @@ static struct {
     driver_t drivers[DRIVERS];
     _Atomic bool is_ending;
     _Atomic unsigned looks; /* of idle workers */
+    _Atomic unsigned sends; /* of all */
     mpi_traffic_t traffic;
     pthread_mutex_t lock; /* of the sites and the answer */
     site_t sites[SITES];
@@ -75,6 +80,13 @@ static struct {
 static _Thread_local bool is_driver; /* this is one of the threads */
 /* The worker that polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
+
+/* It is enough that the number changes. */
+static inline void note(_Atomic unsigned *number)
+{
+    atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
 /* ---- What goes ---- */
 
@@ -121,6 +133,8 @@ void mpi_network_send(int process, const remote_head_t *head, const mpi_stamp_t 
     } else {
         atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
     }
+    if (!is_driver)
+        note(&network.sends);
     if (!is_small(head)) {
         send_whole(process, head, sizeof(*head), stamp, data, size);
         return;
@@ -649,10 +663,7 @@ bool mpi_network_help(mpi_worker_t *worker)
         found |= mpi_dispatch.far.more(worker);
     if (is_helper(worker))
         look_for_others(worker->index);
-    /* It is enough that it changes. */
-    atomic_store_explicit(&network.looks,
-                          atomic_load_explicit(&network.looks, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    note(&network.looks);
     if (!found)
         found = fetch(worker);
     if (!found && xy_worker_is_last_look(worker->base)) {
@@ -664,26 +675,35 @@ bool mpi_network_help(mpi_worker_t *worker)
     return found;
 }
 
+/* Have workers driven the network since the last look? One that sends will soon look, or else some
+ * looks later the thread does. */
+static bool is_driven(driver_t *driver)
+{
+    unsigned looks = atomic_load_explicit(&network.looks, memory_order_relaxed);
+    unsigned sends = atomic_load_explicit(&network.sends, memory_order_relaxed);
+    bool has_looked = looks != driver->looks, has_sent = sends != driver->sends;
+
+    driver->looks = looks;
+    driver->sends = sends;
+    driver->sent = has_looked || !has_sent ? 0 : driver->sent + 1;
+    return has_looked || (has_sent && driver->sent < SENT_LOOKS);
+}
+
 /* Thread: drive a network while no worker does, until the job ends. */
 static void *drive(void *arg)
 {
     driver_t *driver = arg;
-    unsigned seen = 0;
     bool is_called = false;
 
     is_driver = true;
     while (!atomic_load_explicit(&network.is_ending, memory_order_acquire)) {
-        unsigned looks = atomic_load_explicit(&network.looks, memory_order_relaxed);
-
         if (!mpi_job->offloads)
             look_for_others(-1);
-        if (looks != seen && !is_called) {
-            seen = looks;
+        if (is_driven(driver) && !is_called) {
             is_called = xy_watcher_wait(&driver->rest, LOOK_SECONDS);
             continue;
         }
         is_called = false;
-        seen = looks;
         while (xy_net_poll(driver->net))
             if (!mpi_job->offloads)
                 look_for_others(-1);

@@ -42,6 +42,15 @@ static bool is_counter(const mpi_type_t *type, const void *address)
            (uintptr_t)address % sizeof(uint64_t) == 0;
 }
 
+/* Does the process of the target update these elements? Those under a guard are updated in one
+ * process. */
+static bool is_done_there(const mpi_win_t *win, int target, const rma_side_t *side,
+                          const mpi_type_t *element)
+{
+    return rma_is_far(win, target) && (rma_is_remote(win, target) || !side->type->is_contiguous ||
+                                       !rma_is_atomic(element, side->address));
+}
+
 /* A pair, say. */
 static bool update_guarded(const rma_update_t *u, char *there, const void *origin, void *result)
 {
@@ -75,8 +84,9 @@ update_fast(const mpi_rank_t *self, const void *origin, bool has_result, void *r
             memcpy(result, &old, sizeof(old));
         return true;
     }
-    return rma_is_atomic(u.type, there) ? rma_update_one(&u, there, origin, result)
-                                        : update_guarded(&u, there, origin, result);
+    if (rma_is_atomic(u.type, there))
+        return rma_update_one(&u, there, origin, result);
+    return !rma_is_far(mpi_win_of(win), target) && update_guarded(&u, there, origin, result);
 }
 
 /* ---- Checks ---- */
@@ -209,7 +219,7 @@ static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a
     if (error != MPI_SUCCESS)
         return error;
     rma_operation_sync(self);
-    if (rma_is_far(o->win, o->rank))
+    if (is_done_there(o->win, o->rank, &o->target, u.type))
         rma_far_accumulate(self, o, u.type, u.op, has_origin ? &origin : NULL,
                            a->has_result ? &result : NULL);
     else if (o->target.bytes > 0)
@@ -427,7 +437,7 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
     u = update_at(self, o.win, o.rank);
     u.type = o.target.type;
     rma_operation_sync(self);
-    if (rma_is_far(o.win, o.rank))
+    if (is_done_there(o.win, o.rank, &o.target, u.type))
         rma_far_swap(self, &o, origin_addr, compare_addr, result_addr);
     else
         swap(&u, o.target.address, origin_addr, compare_addr, result_addr);

@@ -379,7 +379,7 @@ static void make_long(rma_updates_t *updates)
 
 bool rma_long_begin(rma_update_t *u, size_t elements)
 {
-    if (u->is_alone || elements < long_from())
+    if (u->is_alone || u->updates->is_mapped || elements < long_from())
         return false;
     rma_guard_acquire(&u->updates->guard);
     if (atomic_load_explicit(&u->updates->is_long, memory_order_relaxed) == 0)

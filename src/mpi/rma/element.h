@@ -31,7 +31,8 @@
  * has none, a worker exchanges the word, which costs as much as the atomic instruction itself. A
  * target stays long, so that a series of long updates has one barrier, until as many updates under
  * the guard as a barrier is worth have followed the last one. Threads that are no workers always
- * take the guard. An origin that has locked the target exclusively needs none of this.
+ * take the guard. An origin that has locked the target exclusively needs none of this. Targets that
+ * other processes have mapped have no long updates: atomic instructions are all that they share.
  *
  *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .updates = &target->updates};
  *   rma_update(&u, address, origin, result, 10);

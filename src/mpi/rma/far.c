@@ -473,7 +473,13 @@ static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_fa
 
 static rma_far_wire_t wire_of(const rma_operation_t *o, rma_peer_t *peer)
 {
-    return (rma_far_wire_t){.address = (uint64_t)(uintptr_t)o->target.address,
+    const rma_shared_t *shared = o->win->shared;
+    uint64_t address = (uint64_t)(uintptr_t)o->target.address;
+
+    if (!rma_is_remote(o->win, o->rank)) /* mapped here */
+        address += (uint64_t)(uintptr_t)shared->far[o->rank].place.base -
+                   (uint64_t)(uintptr_t)shared->places[o->rank].base;
+    return (rma_far_wire_t){.address = address,
                             .count = o->target.count,
                             .type = rma_far_type(o->win, peer, o->target.type)};
 }

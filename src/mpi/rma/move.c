@@ -54,7 +54,7 @@ static int transfer(mpi_rank_t *self, rma_operation_t *o, bool is_put, void *add
     if (__builtin_expect(to->count > to->type->most_received, 0))
         return mpi_type_refuse_overlap(o->win->comm);
     rma_operation_sync(self);
-    if (!rma_is_far(o->win, o->rank))
+    if (!rma_is_remote(o->win, o->rank))
         move(to, from);
     else if (is_put)
         rma_far_put(self, o, &origin);

@@ -2,7 +2,9 @@
 /*
  * One-sided communication. The memory of a window is memory that every member in this process can
  * load from and store to: an operation is done by its origin at once, and a target never has to
- * help. Members in other processes are `far`: their operations are requested by letters (far.h).
+ * help. Members in other processes are `far`. Their memory is mapped here if MPI_Win_allocate made
+ * it on this machine (rma_spread.c); otherwise operations are requested by letters (far.h). Locks
+ * of far members are asked for by letters.
  *
  * A window is one rma_shared_t for all members (where the memory of each is, its locks) and one
  * mpi_win_t per member, which belongs to its rank: handle, attributes, and the epochs that this
@@ -49,6 +51,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
+#include "net/net.h"
 
 /* ---- Guards ---- */
 
@@ -80,6 +83,13 @@ typedef struct {
     MPI_Aint size, unit; /* bytes; of the displacements of others */
 } rma_place_t;
 
+/* The memory that MPI_Win_allocate has made for a member: pages that other processes can map, or
+ * else from malloc, or none. */
+typedef struct {
+    xy_net_memory_t pages;
+    void *block;
+} rma_memory_t;
+
 /* The same of a member of another process. */
 typedef struct {
     rma_place_t place; /* addresses there */
@@ -105,6 +115,7 @@ typedef struct {
     rma_guard_t guard;   /* around what is no atomic instruction */
     _Atomic int is_long; /* there are none without it */
     int shorts;          /* under the guard: of them since the last long update */
+    bool is_mapped;      /* other processes update it, too, without the guard */
 } rma_updates_t;
 
 /* The changing data of one target. */
@@ -121,7 +132,7 @@ typedef struct {
 typedef struct {
     int size;
     int flavor;             /* MPI_WIN_FLAVOR_... */
-    rma_place_t *places;    /* [size]; of far members without memory */
+    rma_place_t *places;    /* [size]; of far members without memory, unless it is mapped */
     rma_far_place_t *far;   /* [size]; NULL: all members are in this process */
     int *doors, door_count; /* far members, one of each process */
     rma_target_t *targets;  /* [size] */
@@ -182,7 +193,7 @@ typedef struct mpi_win {
     MPI_Request *completions; /* [posted->size]: MPI_Win_complete of each, */
     int *origins;             /* and its rank in the window; one piece of memory */
     bool has_no_locks;        /* hint */
-    void *memory;             /* of MPI_Win_allocate, freed at the end; or NULL */
+    rma_memory_t memory;      /* of MPI_Win_allocate */
     void *base;               /* as the attributes say */
     MPI_Aint bytes;
     int unit, flavor, model;
@@ -228,10 +239,16 @@ static inline bool rma_is_far(const mpi_win_t *win, int rank)
     return win->shared->far != NULL && win->shared->far[rank].window != 0;
 }
 
-/* The memory of a member as it gave it; of one in another process there is no address here. */
+/* Can this process not load from and store to the memory of the member? */
+static inline bool rma_is_remote(const mpi_win_t *win, int rank)
+{
+    return rma_is_far(win, rank) && win->shared->places[rank].base == NULL;
+}
+
+/* The memory of a member; the address of a remote one is that in its process. */
 static inline const rma_place_t *rma_place_of(const mpi_win_t *win, int rank)
 {
-    return rma_is_far(win, rank) ? &win->shared->far[rank].place : &win->shared->places[rank];
+    return rma_is_remote(win, rank) ? &win->shared->far[rank].place : &win->shared->places[rank];
 }
 
 static inline bool rma_is_reached(const mpi_win_t *win, int target)
@@ -398,9 +415,10 @@ rma_shared_t *rma_shared_new(int size, int flavor, int members);
 typedef struct {
     mpi_comm_t *comm; /* first: for mpi_comm_duplicate_leader */
     int flavor;
-    rma_place_t place; /* shared memory: without a base */
-    size_t alignment;  /* of its part of shared memory; 0: it follows the one before */
-    bool has_failed;   /* there was no memory for it */
+    rma_place_t place;   /* shared memory: without a base */
+    rma_memory_t memory; /* the window's own from now on */
+    size_t alignment;    /* of its part of shared memory; 0: it follows the one before */
+    bool has_failed;     /* there was no memory for it */
 } rma_wish_t;
 
 /* The member's object over the communicator of `plan`, which has the default handler of windows,
@@ -409,8 +427,14 @@ int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared
                 mpi_win_t **win_p);
 /* `is_whole`: none of its members has failed (rma_survive.h). */
 void rma_win_destroy(mpi_win_t *win, bool is_whole);
+/* Make memory that other processes can map for a member of a window over `parent`. False: `memory`
+ * is untouched, and other memory will do. */
+bool rma_spread_allocate(const mpi_comm_t *parent, size_t size, size_t alignment,
+                         rma_memory_t *memory);
 /* Make a window whose members are in several processes. Raises on `parent`. */
-int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **win_p);
+int rma_spread_create(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p);
+/* Unmap the memory of members of other processes. */
+void rma_spread_unmap(rma_shared_t *shared);
 
 extern const mpi_layer_t mpi_rma_layer;
 

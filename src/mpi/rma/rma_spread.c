@@ -5,16 +5,30 @@
  * exchange cards: where the memory of each is, and where its window is in its process. When a
  * member has the cards of all, all have their windows, so that letters find them. A member that has
  * no memory for its part ends the job: the others wait for it.
+ *
+ * Members that are reached through shared memory map what MPI_Win_allocate makes, so that puts and
+ * gets are copies and updates of numbers atomic instructions of the origin. Everything else is left
+ * to the process of the target, and none of it changes a number without an atomic instruction:
+ *
+ *   elements under the guard of the target    by letters, as if nothing were mapped
+ *   long updates, which keep others out       element by element, in all processes
+ *   locks                                     by letters
+ *
+ * So there is no lock in the memory, which could stay locked when a process dies. Nothing is mapped
+ * where a watch has to see the operations at their target, and in a job that survives, in which
+ * they fail with it.
  */
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "mpi/rma/rma_survive.h"
 
 typedef struct {
     uint64_t window, base;
     int64_t size, unit;
-    int32_t flavor;
-    uint32_t has_failed;
+    int32_t flavor, fd; /* of memory that others map; -1: it is not */
+    uint64_t has_failed;
 } card_t;
 
 /* A window that not all members here have asked for. */
@@ -99,6 +113,23 @@ static void find_doors(rma_shared_t *shared)
     xy_free(is_seen);
 }
 
+/* Map the memory of a member of another process, where it can be. */
+static void map(rma_shared_t *shared, int rank, const card_t *card)
+{
+    char *base =
+        xy_net_memory_map(mpi_job->net, shared->far[rank].process, card->fd, (size_t)card->size);
+
+    if (base != NULL)
+        shared->places[rank] = (rma_place_t){base, card->size, card->unit};
+}
+
+void rma_spread_unmap(rma_shared_t *shared)
+{
+    for (int r = 0; shared->far != NULL && r < shared->size; r++)
+        if (shared->far[r].window != 0 && shared->places[r].base != NULL)
+            munmap(shared->places[r].base, (size_t)shared->places[r].size);
+}
+
 /* The first member here to know the cards does it for all. */
 static void keep_cards(const mpi_win_t *win, const card_t *cards)
 {
@@ -112,9 +143,13 @@ static void keep_cards(const mpi_win_t *win, const card_t *cards)
             far[r] = far_place(mpi_comm_world_rank(win->comm, r), &cards[r]);
             if (far[r].window != 0)
                 shared->places[r] = (rma_place_t){.unit = far[r].place.unit};
+            shared->targets[r].updates.is_mapped = cards[r].fd >= 0;
         }
         shared->far = far;
         find_doors(shared);
+        for (int r = 0; r < win->size; r++)
+            if (far[r].window != 0 && cards[r].fd >= 0)
+                map(shared, r, &cards[r]);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -135,10 +170,36 @@ static int check_cards(mpi_comm_t *parent, const card_t *own, const card_t *card
 
 /* ---- Making ---- */
 
+bool rma_spread_allocate(const mpi_comm_t *parent, size_t size, size_t alignment,
+                         rma_memory_t *memory)
+{
+    return mpi_comm_is_spread(parent) && rma_watch == NULL && !mpi_survives &&
+           alignment <= (size_t)sysconf(_SC_PAGESIZE) && xy_net_near(mpi_job->net) > 0 &&
+           xy_net_memory_make(size, &memory->pages) == 0;
+}
+
 /* On the parent: the context of the window is not heard of anywhere before. */
 static int exchange(mpi_comm_t *parent, const card_t *own, card_t *cards)
 {
     return mpi_spread_allgather(parent, own, sizeof(*own), cards);
+}
+
+/* Keep the memory of members open until all have mapped it. */
+static int seal(mpi_comm_t *parent, rma_memory_t *memory, const card_t *cards)
+{
+    int error = MPI_SUCCESS;
+    bool is_mapped = false;
+    char *all;
+
+    for (int r = 0; r < parent->size; r++)
+        is_mapped |= cards[r].fd >= 0;
+    if (is_mapped) {
+        all = rma_far_memory(xy_malloc((size_t)parent->size));
+        error = mpi_spread_allgather(parent, "", 1, all);
+        xy_free(all);
+    }
+    xy_net_memory_seal(&memory->pages);
+    return error;
 }
 
 /* In a job that survives: all live members have the window, or none, which one that knows of no
@@ -162,12 +223,13 @@ static int refuse_shared(mpi_comm_t *parent)
                      mpi_comm_name(parent));
 }
 
-int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **win_p)
+int rma_spread_create(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p)
 {
     card_t own = {.base = (uint64_t)(uintptr_t)wish->place.base,
                   .size = wish->place.size,
                   .unit = wish->place.unit,
                   .flavor = wish->flavor,
+                  .fd = wish->memory.pages.bytes > 0 ? wish->memory.pages.fd : -1,
                   .has_failed = wish->has_failed};
     card_t *cards = rma_far_memory(xy_malloc((size_t)parent->size * sizeof(*cards)));
     mpi_win_t *win = NULL;
@@ -193,6 +255,8 @@ int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **wi
         error = check_cards(parent, &own, cards);
     if (error == MPI_SUCCESS)
         keep_cards(win, cards);
+    if (error == MPI_SUCCESS)
+        error = seal(parent, &wish->memory, cards);
     if (error == MPI_SUCCESS && mpi_survives && mpi_survive_count() > 0)
         mpi_survive_look(); /* letters may have come before the cards */
     if (error != MPI_SUCCESS && win != NULL)

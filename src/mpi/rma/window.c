@@ -33,6 +33,7 @@ static void *lines_alloc(size_t bytes)
 
 static void shared_destroy(rma_shared_t *shared)
 {
+    rma_spread_unmap(shared);
     for (int r = 0; shared->targets != NULL && r < shared->size; r++)
         xy_vec_cleanup(&shared->targets[r].regions);
     free(shared->targets);
@@ -145,12 +146,18 @@ static void create_leader(void *const *inputs, int size, void *const *outputs)
 
 /* ---- A member's object ---- */
 
+static void memory_free(rma_memory_t *memory)
+{
+    xy_net_memory_free(&memory->pages);
+    free(memory->block);
+}
+
 void rma_win_destroy(mpi_win_t *win, bool is_whole)
 {
     rma_far_destroy(win);
     if (win->shared != NULL)
         shared_release(win->shared);
-    free(win->memory);
+    memory_free(&win->memory);
     mpi_info_destroy(win->info);
     mpi_attributes_drop(win->attributes);
     xy_free(win->reached);
@@ -218,9 +225,8 @@ static int agree(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p)
     return error;
 }
 
-/* `memory` is the window's from now on. */
-static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info info,
-                  mpi_win_t **win_p)
+/* Make the window of a wish, whose memory is its own from now on; returns an MPI error code. */
+static int create(mpi_comm_t *parent, rma_wish_t *wish, MPI_Info info, mpi_win_t **win_p)
 {
     mpi_win_t *win;
     int error;
@@ -233,10 +239,10 @@ static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info i
         error = mpi_comm_is_spread(parent) ? rma_spread_create(parent, wish, &win)
                                            : agree(parent, wish, &win);
     if (error != MPI_SUCCESS) {
-        free(memory);
+        memory_free(&wish->memory);
         return error;
     }
-    win->memory = memory;
+    win->memory = wish->memory;
     if (win->shared == NULL || rma_info_apply(win, mpi_info_of(info)) != XY_OK) {
         rma_win_destroy(win, true);
         return mpi_error_memory(parent, "a window");
@@ -287,10 +293,25 @@ int impl_win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
         error = mpi_error(comm, MPI_ERR_ARG,
                           "the argument base is NULL, and the size is %lld bytes", (long long)size);
     if (error == MPI_SUCCESS)
-        error = create(comm, &wish, NULL, info, &win);
+        error = create(comm, &wish, info, &win);
     if (error == MPI_SUCCESS)
         *handle_p = mpi_win_handle(win);
     return error;
+}
+
+/* The memory of a member of MPI_Win_allocate. */
+static void allocate(const mpi_comm_t *comm, size_t size, size_t alignment, rma_wish_t *wish)
+{
+    rma_memory_t *memory = &wish->memory;
+
+    if (size == 0)
+        return;
+    if (!rma_spread_allocate(comm, size, alignment, memory) &&
+        posix_memalign(&memory->block, alignment, size) != 0) {
+        memory->block = NULL;
+        wish->has_failed = true;
+    }
+    wish->place.base = memory->block != NULL ? memory->block : memory->pages.base;
 }
 
 int impl_win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
@@ -299,19 +320,14 @@ int impl_win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
     rma_wish_t wish = {.flavor = MPI_WIN_FLAVOR_ALLOCATE, .place = {NULL, size, disp_unit}};
     mpi_comm_t *comm;
     mpi_win_t *win;
-    void *memory = NULL;
     int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
 
     if (error == MPI_SUCCESS && baseptr == NULL)
         error = mpi_error_null(comm, "baseptr");
     if (error != MPI_SUCCESS)
         return error;
-    wish.has_failed = size > 0 && posix_memalign(&memory, mpi_info_alignment(mpi_info_of(info)),
-                                                 (size_t)size) != 0;
-    if (wish.has_failed)
-        memory = NULL;
-    wish.place.base = memory;
-    error = create(comm, &wish, memory, info, &win);
+    allocate(comm, (size_t)size, mpi_info_alignment(mpi_info_of(info)), &wish);
+    error = create(comm, &wish, info, &win);
     if (error == MPI_SUCCESS) {
         memcpy(baseptr, &win->base, sizeof(win->base));
         *handle_p = mpi_win_handle(win);
@@ -340,7 +356,7 @@ int impl_win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
         return error;
     if (is_true(mpi_info_of(info), "alloc_shared_noncontig") || comm->rank == 0)
         wish.alignment = mpi_info_alignment(mpi_info_of(info));
-    error = create(comm, &wish, NULL, info, &win);
+    error = create(comm, &wish, info, &win);
     if (error == MPI_SUCCESS) {
         memcpy(baseptr, &win->base, sizeof(win->base));
         *handle_p = mpi_win_handle(win);
@@ -356,7 +372,7 @@ int impl_win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win *handle_p)
     int error = check_arguments(handle, 0, 1, info, handle_p, &comm);
 
     if (error == MPI_SUCCESS)
-        error = create(comm, &wish, NULL, info, &win);
+        error = create(comm, &wish, info, &win);
     if (error == MPI_SUCCESS)
         *handle_p = mpi_win_handle(win);
     return error;

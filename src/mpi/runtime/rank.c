@@ -216,6 +216,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     xy_pool_config_t pool = {.workers = c->workers,
                              .cpus = c->cpus,
                              .spin_seconds = c->spin_seconds,
+                             .yields = c->shares_cores,
                              .stack_size = c->stack_size,
                              .poll = mpi_poll,
                              .switched = switched,

@@ -426,6 +426,7 @@ typedef struct {
     size_t eager_limit;
     bool limits_between; /* `eager_limit` is also one between processes, beside the transport's */
     double spin_seconds;
+    bool shares_cores; /* with other processes of the job */
     /* NULL: nothing to swap. `next` is NULL where a progress thread runs. */
     void (*switched)(mpi_rank_t *previous, mpi_rank_t *next);
     void (*overflow)(mpi_rank_t *rank);
