@@ -454,8 +454,8 @@ bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool
     before->is_in_heap = check_allocations_look(self, area, is_receive, is_same);
     if (!is_same)
         check_elements_look(self, area, before->is_in_heap);
-    if (!is_same && is_receive && !before->is_in_heap)
-        check_read_only_look(self, area);
+    if (!is_same && !before->is_in_heap)
+        check_read_only_look(self, area, is_receive);
     return before->is_in_heap;
 }
 
