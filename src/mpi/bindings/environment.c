@@ -330,13 +330,16 @@ int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (size > 0 &&
         posix_memalign(&memory, mpi_info_alignment(mpi_info_of(info)), (size_t)size) != 0)
         return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out for %lld bytes", (long long)size);
+    if (mpi_dispatch.check.allocated != NULL)
+        mpi_dispatch.check.allocated(memory, (size_t)size);
     memcpy(baseptr, &memory, sizeof memory);
     return MPI_SUCCESS;
 }
 
 int impl_free_mem(void *base)
 {
-    free(base);
+    if (mpi_dispatch.check.freed == NULL || !mpi_dispatch.check.freed(base))
+        free(base);
     return MPI_SUCCESS;
 }
 
