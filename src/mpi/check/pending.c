@@ -589,6 +589,18 @@ const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
     return (const char *)t->buffer + apart;
 }
 
+/* One that the program has touched is reported at the end of the whole. */
+void check_pending_part_over(const mpi_request_t *whole, const void *buffer)
+{
+    for (pending_t *p = LIST_FIRST(chain_of(&ours[whole->owner->world], whole)), *next; p != NULL;
+         p = next) {
+        next = LIST_NEXT(p, with_request);
+        if (p->request == whole && p->is_receive && p->area.buffer == buffer &&
+            check_guard_touched(p->guard) == NULL)
+            end(p, whole->owner, false);
+    }
+}
+
 static void arrive(const mpi_rank_t *self, pending_t *p)
 {
     p->is_arrived = true;
