@@ -154,6 +154,7 @@ int impl_finalize(mpi_rank_t *self)
         return mpi_error(
             NULL, MPI_ERR_OTHER,
             "called by a thread other than that of MPI_Init; call it in the main thread");
+    mpi_thread_be_alone(self, "all threads must have returned from their calls, join them first");
     error = finalize(self);
     if (error == MPI_SUCCESS && self->sessions == 0)
         mpi_join_leave();

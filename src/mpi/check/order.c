@@ -211,7 +211,8 @@ static void on_call(mpi_rank_t *self)
     if (self->call.name == NULL && s->call != NULL)
         note_end(s);
     if (self->call.name != NULL && self->thread_level == MPI_THREAD_SERIALIZED)
-        mpi_thread_be_alone(self);
+        mpi_thread_be_alone(self, "MPI_THREAD_SERIALIZED lets one thread call at a time, ask for "
+                                  "MPI_THREAD_MULTIPLE");
     check_conflicts_call(self);
     check_pending_call(self);
     s->call = self->call.name;
