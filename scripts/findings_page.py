@@ -16,11 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/findings.md"
 HEAD = """# Findings
 
-`scripts/findings_page.py build/dev/bin/xylem >docs/findings.md` writes this page. `xylem explain finding CLASS` prints a
-section of it and names an example.
-
-Reports of `--check` end with the class in brackets. The guide is [checking.md](checking.md); [tests/bugs](../tests/bugs) has
-examples of each class.
+Written by `scripts/findings_page.py`; `xylem explain finding CLASS` prints a section. Reports of `--check`
+end with the class in brackets. The guide is [checking.md](checking.md); [tests/bugs](../tests/bugs) has examples.
 """
 
 

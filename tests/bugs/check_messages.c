@@ -71,6 +71,30 @@ BUG(check_other_tag)
 
 /* options: --check=buffers
  * code: 121
+ * says: error: rank 0: the send buffer of MPI_Ibsend at @here was changed before MPI_Wait at @wait
+ * [buffer-changed]
+ */
+BUG(check_buffered_changed)
+{
+    char space[100 + MPI_BSEND_OVERHEAD], *attached;
+    int bytes;
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Recv(others, 10, MPI_INT, 0, 5, world, ignore);
+        return;
+    }
+    MPI_Buffer_attach(space, sizeof(space));
+    MPI_Ibsend(numbers, 10, MPI_INT, 1, 5, world, &request); // @here
+    if (wrong)
+        numbers[9] = 7;
+    MPI_Wait(&request, ignore); // @wait
+    numbers[9] = 8;
+    MPI_Buffer_detach(&attached, &bytes);
+}
+
+/* options: --check=buffers
+ * code: 121
  * says: error: rank 0: the send buffer of MPI_Isend at @here was changed before MPI_Wait at @wait
  * [buffer-changed]
  */

@@ -48,6 +48,50 @@ BUG(check_outer_variable)
     numbers[0] = behind[0];
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvla"
+
+static int sum_of(int count)
+{
+    int list[count], sums[count];
+
+    memset(list, 0, sizeof(list));
+    MPI_Allreduce(list, sums, 24, MPI_INT, MPI_SUM, world); // @sums
+    return sums[count - 1];
+}
+
+/* Arrays of variable length.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Allreduce at @sums sends from the variable 'list' of 80 bytes; its count
+ * and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_vector)
+{
+    numbers[0] = sum_of(30) + sum_of(24) + sum_of(wrong ? 20 : 26);
+}
+
+static void fill(int rows)
+{
+    double table[rows][6], row[6] = {rank};
+
+    memset(table, 0, sizeof(table));
+    MPI_Gather(row, 6, MPI_DOUBLE, table, 6, MPI_DOUBLE, 0, world); // @table
+    numbers[1] = (int)table[0][0];
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Gather at @table receives into the variable 'table' of 48 bytes; its
+ * count and datatype reach 48 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_table)
+{
+    fill(wrong ? size - 1 : size);
+}
+
+#pragma GCC diagnostic pop
+
 static void begin_send(MPI_Request *request)
 {
     int box[4] = {rank, rank, rank, rank};

@@ -671,3 +671,64 @@ BUG(check_group_get_store)
     }
     MPI_Win_free(&win);
 }
+
+/* Two windows of the same memory.
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 1: MPI_Get at @get and MPI_Put of rank 0 at @put use the same memory of rank 1
+ * through two windows (byte 16 of its window); end the epoch of the first before the second, or use
+ * one window [rma-conflict]
+ */
+BUG(check_two_windows)
+{
+    int *memory = calloc(16, sizeof(int)), value = rank, got = 0;
+    MPI_Win first, second;
+
+    MPI_Win_create(memory, 64, sizeof(int), MPI_INFO_NULL, world, &first);
+    MPI_Win_create(memory, 64, sizeof(int), MPI_INFO_NULL, world, &second);
+    MPI_Win_fence(0, first);
+    MPI_Win_fence(0, second);
+    if (rank == 0)
+        MPI_Put(&value, 1, MPI_INT, 1, 4, 1, MPI_INT, first); // @put
+    if (!wrong)
+        MPI_Win_fence(0, first);
+    if (rank == 1)
+        MPI_Get(&got, 1, MPI_INT, 1, 4, 1, MPI_INT, second); // @get
+    MPI_Win_fence(0, second);
+    MPI_Win_fence(0, first);
+    MPI_Win_free(&second);
+    MPI_Win_free(&first);
+    free(memory);
+}
+
+/* The second window of the memory, while an operation on the first one is under a lock.
+ * options: --check=windows
+ * ranks: 3
+ * code: 121
+ * says: error: rank 1: MPI_Put at @second and MPI_Put of rank 0 at @first use the same memory of
+ * rank 2 through two windows (byte 16 of its window); end the epoch of the first before the second,
+ * or use one window [rma-conflict]
+ */
+BUG(check_two_windows_locked)
+{
+    int *memory = calloc(16, sizeof(int)), value = rank;
+    MPI_Win first, second;
+
+    MPI_Win_create(memory, 64, sizeof(int), MPI_INFO_NULL, world, &first);
+    MPI_Win_create(memory, 64, sizeof(int), MPI_INFO_NULL, world, &second);
+    MPI_Win_lock_all(0, first);
+    MPI_Win_lock_all(0, second);
+    if (rank == 0) {
+        MPI_Put(&value, 1, MPI_INT, 2, 4, 1, MPI_INT, first); // @first
+        if (!wrong)
+            MPI_Win_flush(2, first);
+    }
+    MPI_Barrier(world);
+    if (rank == 1)
+        MPI_Put(&value, 1, MPI_INT, 2, 4, 1, MPI_INT, second); // @second
+    MPI_Win_unlock_all(second);
+    MPI_Win_unlock_all(first);
+    MPI_Win_free(&second);
+    MPI_Win_free(&first);
+    free(memory);
+}

@@ -162,4 +162,39 @@ BUG(partition_changed)
     }
     finish(&request);
 }
+
+/* A partition that is used before it has arrived.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Start of MPI_Precv_init at @start was used at
+ * @read, before MPI_Wait at @end [buffer-touched]
+ */
+BUG(check_partition_read)
+{
+    enum { PARTS = 4, COUNT = LARGE / PARTS };
+    MPI_Request request;
+    int flag = 0;
+
+    if (rank == 0)
+        MPI_Psend_init(numbers, PARTS, COUNT, MPI_INT, 1, 0, world, MPI_INFO_NULL, &request);
+    else
+        MPI_Precv_init(others, PARTS, COUNT, MPI_INT, 0, 0, world, MPI_INFO_NULL, &request);
+    for (int round = 0; round < 3; round++) {
+        MPI_Start(&request); // @start
+        if (rank == 0) {
+            MPI_Pready(1, request);
+            MPI_Recv(&flag, 1, MPI_INT, 1, 1, world, ignore);
+            for (int i = 0; i < PARTS; i++)
+                if (i != 1)
+                    MPI_Pready(i, request);
+        } else {
+            for (flag = 0; flag == 0;)
+                MPI_Parrived(request, 1, &flag);
+            others[COUNT + 5000] += others[(wrong ? 2 : 1) * COUNT + 5000]; // @read
+            MPI_Send(&flag, 1, MPI_INT, 0, 1, world);
+        }
+        MPI_Wait(&request, ignore); // @end
+    }
+    MPI_Request_free(&request);
+}
 #endif

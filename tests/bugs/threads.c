@@ -228,3 +228,28 @@ BUG(started_while_waited_for)
 {
     use_twice(start_again, true);
 }
+
+static void *receive_one(void *argument)
+{
+    MPI_Recv(others, 1, MPI_INT, 1 - rank, 0, world, ignore); // @last
+    return argument;
+}
+
+/* before: yes
+ * says: rank *: MPI_Finalize at @finalize was called while another thread is in MPI_Recv at @last;
+ * all threads must have returned from their calls, join them first */
+BUG(finalized_beside_thread)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    pthread_t thread;
+
+    init(MPI_THREAD_MULTIPLE);
+    pthread_create(&thread, NULL, receive_one, NULL);
+    if (wrong) {
+        nanosleep(&pause, NULL);
+    } else {
+        MPI_Send(numbers, 1, MPI_INT, 1 - rank, 0, world);
+        pthread_join(thread, NULL);
+    }
+    MPI_Finalize(); // @finalize
+}

@@ -154,6 +154,7 @@ int impl_finalize(mpi_rank_t *self)
         return mpi_error(
             NULL, MPI_ERR_OTHER,
             "called by a thread other than that of MPI_Init; call it in the main thread");
+    mpi_thread_be_alone(self, "all threads must have returned from their calls, join them first");
     error = finalize(self);
     if (error == MPI_SUCCESS && self->sessions == 0)
         mpi_join_leave();
@@ -330,13 +331,16 @@ int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (size > 0 &&
         posix_memalign(&memory, mpi_info_alignment(mpi_info_of(info)), (size_t)size) != 0)
         return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out for %lld bytes", (long long)size);
+    if (mpi_dispatch.check.allocated != NULL)
+        mpi_dispatch.check.allocated(memory, (size_t)size);
     memcpy(baseptr, &memory, sizeof memory);
     return MPI_SUCCESS;
 }
 
 int impl_free_mem(void *base)
 {
-    free(base);
+    if (mpi_dispatch.check.freed == NULL || !mpi_dispatch.check.freed(base))
+        free(base);
     return MPI_SUCCESS;
 }
 

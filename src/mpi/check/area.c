@@ -25,10 +25,19 @@ check_area_t check_area_make(const void *buffer, int64_t count, const mpi_type_t
     return area;
 }
 
+/* Calls that do not communicate. */
+static bool is_local(const char *call)
+{
+    return strncmp(call, "MPI_Pack", 8) == 0 || strncmp(call, "MPI_Unpack", 10) == 0 ||
+           strncmp(call, "MPI_Reduce_local", 16) == 0 || strstr(call, "ttach") != NULL;
+}
+
 const char *check_area_verb(const char *call, bool is_receive)
 {
     if (strncmp(call, "MPI_File_", 9) == 0)
         return is_receive ? "reads into" : "writes from";
+    if (is_local(call))
+        return is_receive ? "writes to" : "reads from";
     return is_receive ? "receives into" : "sends from";
 }
 

@@ -36,7 +36,8 @@ bool check_area_follows(const check_area_t *whole, uint64_t parts, const check_a
 uint64_t check_area_hash_more(uint64_t hash, uint64_t parts, const check_area_t *next);
 uint64_t check_area_hash_parts(const check_area_t *area, uint64_t parts);
 
-/* The use of the buffer by the call: "receives into", "sends from", or of a file. */
+/* The use of the buffer by the call: "receives into", "sends from", and others for files and calls
+ * that only compute. */
 const char *check_area_verb(const char *call, bool is_receive);
 
 #endif

@@ -5,7 +5,9 @@
  */
 #include "mpi/check/collectives.h"
 
+#include "mpi/check/allocations.h"
 #include "mpi/check/check.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
 #include "mpi/check/shared_files.h"
@@ -272,6 +274,29 @@ static void on_access(mpi_rank_t *self, const io_access_t *access, const mpi_req
     check_shared_files_access(self, access);
 }
 
+/* A buffer of a call that computes and does not communicate. */
+static void on_local(const void *address, int64_t count, const mpi_type_t *type, bool is_result)
+{
+    mpi_rank_t *self = mpi_self;
+    mpi_transfer_t t = {.buffer = (void *)(uintptr_t)address,
+                        .count = count,
+                        .type = (mpi_type_t *)(uintptr_t)type};
+
+    if (self != NULL && self->call.name != NULL && !check_has_threads(self) &&
+        check_order_is_outer(self, __builtin_frame_address(0)))
+        check_pending_start(self, &t, NULL, is_result);
+}
+
+static void on_allocated(void *memory, size_t size)
+{
+    check_allocations_add(memory, size, mpi_self->call.caller);
+}
+
+static bool on_freed(const void *memory)
+{
+    return memory != NULL && check_allocations_free(memory, mpi_self->call.caller);
+}
+
 static void on_agreement(const mpi_comm_t *comm)
 {
     check_order_meet(comm->owner, comm, true);
@@ -286,6 +311,9 @@ void check_collectives_begin(void)
         return;
     calls->vectors = on_vectors;
     calls->access = on_access;
+    calls->local = on_local;
+    calls->allocated = on_allocated;
+    calls->freed = on_freed;
     calls->agreement = on_agreement;
     calls->close = check_shared_files_close;
 }

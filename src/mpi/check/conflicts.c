@@ -9,9 +9,9 @@
  *   locks    those of an origin until it unlocks or flushes; an MPI_Rget until its request is
  *            complete
  *
- * Each target finds those that overlap by their addresses (span.h). Those that end together are in
- * one list: of the target for fences and groups, of the origin for locks. Windows are known by the
- * contexts of their communicators, which are never used again.
+ * Those that overlap are found by their addresses (span.h); through two windows, while the epoch of
+ * the first is open. Those that end together are in one list: of the target for fences and groups,
+ * of the origin for locks. Contexts of windows are never used again.
  */
 #include "mpi/check/conflicts.h"
 
@@ -39,7 +39,6 @@ typedef struct member member_t;
 typedef struct access {
     check_span_t span;           /* first */
     struct access *next, **link; /* in the list of those that end with it, or of PAST ones */
-    check_spans_t *spans;        /* of the target */
     uint64_t order;              /* of all */
     uint32_t window;
     epoch_t epoch;
@@ -74,18 +73,19 @@ struct member {
     access_t run;         /* its last operations, which the others do not know yet, */
     const mpi_win_t *win; /* ... there; parts 0: none */
     /* Under the lock: */
-    check_spans_t spans; /* of its memory */
-    list_t exposed;      /* there: FENCES and GROUPS */
-    list_t locked;       /* of its own: LOCKS */
+    list_t exposed; /* of its memory: FENCES and GROUPS */
+    list_t locked;  /* of its own: LOCKS */
 };
 
 /* Of members, of what they have under it, and of names. A finding that ends the job does not
  * return. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static xy_hash_t members;   /* of member_t, by window and rank in it */
+static xy_hash_t members;   /* of member_t, by window and rank in it, or in the world */
+static check_spans_t spans; /* of access_t, of all windows: they may have memory in common */
 static uint64_t operations; /* so far */
 
-enum { PAST_MOST = 128 }; /* accesses that are complete */
+enum { BY_WORLD = 1 << 30 }; /* in a key: the rank is that in the world */
+enum { PAST_MOST = 128 };    /* accesses that are complete */
 static list_t past;
 static int past_count;
 
@@ -108,10 +108,15 @@ static void list_remove(list_t *list, access_t *a)
         list->end = a->link;
 }
 
+static uint64_t key_of(uint32_t window, int rank)
+{
+    return (uint64_t)window << 32 | (uint32_t)rank;
+}
+
 /* With the lock held. NULL: memory ran out, and nothing is compared. */
 static member_t *find_member(uint32_t window, int rank)
 {
-    uint64_t key = (uint64_t)window << 32 | (uint32_t)rank;
+    uint64_t key = key_of(window, rank);
     member_t *m = xy_hash_get(&members, key);
 
     if (m != NULL)
@@ -138,6 +143,9 @@ static member_t *member_of(const mpi_win_t *win)
     if (last.member == NULL || last.window != win->comm->context || last.rank != win->rank) {
         pthread_mutex_lock(&lock);
         last.member = find_member(win->comm->context, win->rank);
+        if (last.member != NULL) /* else its operations seem to be over for other windows */
+            (void)xy_hash_set(&members, key_of(win->comm->context, BY_WORLD | win->owner->world),
+                              last.member);
         pthread_mutex_unlock(&lock);
         last.window = win->comm->context;
         last.rank = win->rank;
@@ -184,8 +192,26 @@ static bool has_other_elements(const access_t *a, const access_t *b)
            a->origin != b->origin && !is_same_element(a->type, b->type);
 }
 
+/* May `later`, of another window, come before the end of `a`? A fence of the window of `a` that a
+ * member has not entered is not over for anybody. */
+static bool is_beside(const access_t *a, const access_t *later)
+{
+    const member_t *there;
+
+    if (a->epoch == PAST)
+        return a->origin != later->origin && later->heard < a->ended;
+    if (a->epoch != FENCES)
+        return true;
+    there = xy_hash_get(&members, key_of(a->window, BY_WORLD | later->origin));
+    return there != NULL && there->fences <= a->turn;
+}
+
+/* `b` is later in this run. */
 static bool is_conflict(const access_t *a, const access_t *b)
 {
+    if (a->window != b->window)
+        return (a->what != CHECK_READ || b->what != CHECK_READ) && is_beside(a, b) &&
+               check_area_overlaps(&a->area, &b->area);
     if (a->target != b->target || !is_open(a, b))
         return false;
     if (a->what == b->what && a->what != CHECK_WRITE && !has_other_operation(a, b) &&
@@ -200,8 +226,11 @@ static bool is_past(const access_t *a, const access_t *b)
     return a->epoch == PAST || b->epoch == PAST;
 }
 
+/* The advice at the end of a report about two operations. */
 static const char *cure_of(const access_t *now, const access_t *before)
 {
+    if (now->window != before->window)
+        return "end the epoch of the first before the second, or use one window";
     if (now->what == CHECK_UPDATE && before->what == CHECK_UPDATE)
         return "accumulates that meet must have the same operation and type";
     if (is_past(now, before))
@@ -213,7 +242,7 @@ static const char *cure_of(const access_t *now, const access_t *before)
     return "put a flush or the end of the epoch between them, or use MPI_Accumulate";
 }
 
-/* Report two operations that use the same memory of a window without an order. */
+/* Report two operations that use the same memory without an order; `win` is the window of one. */
 static void report_conflict(access_t *now, access_t *before, const mpi_win_t *win)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_RMA_CONFLICT,
@@ -221,6 +250,7 @@ static void report_conflict(access_t *now, access_t *before, const mpi_win_t *wi
                              .other = before->origin,
                              .sites = {now->site, before->site}};
     const char *low = now->area.low > before->area.low ? now->area.low : before->area.low;
+    int target = now->window == win->comm->context ? now->target : before->target;
     char here[160], there[160], by[48] = "", byte[64] = "";
 
     now->is_told = before->is_told = true;
@@ -230,13 +260,14 @@ static void report_conflict(access_t *now, access_t *before, const mpi_win_t *wi
         snprintf(by, sizeof(by), " of rank %d", before->origin);
     if (win->shared->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         snprintf(byte, sizeof(byte), " (byte %lld of its window)",
-                 (long long)(low - win->shared->places[now->target].base));
+                 (long long)(low - win->shared->places[target].base));
     mpi_finding_add(&finding, "%s %s and %s%s %s use the same memory of rank %d %s%s; %s",
                     now->call, check_place_text(now->site, here), before->call, by,
-                    check_place_text(before->site, there),
-                    mpi_comm_world_rank(win->comm, now->target),
-                    is_past(now, before) ? "in epochs without an order" : "in one epoch", byte,
-                    cure_of(now, before));
+                    check_place_text(before->site, there), mpi_comm_world_rank(win->comm, target),
+                    now->window != before->window ? "through two windows"
+                    : is_past(now, before)        ? "in epochs without an order"
+                                                  : "in one epoch",
+                    byte, cure_of(now, before));
 }
 
 static epoch_t epoch_of(const mpi_win_t *win)
@@ -299,8 +330,8 @@ static bool compare(check_span_t *span, void *argument)
     return !search->is_repeated;
 }
 
-/* Keep a copy of an operation in the list that ends it, and among the spans of its target. */
-static void keep(const access_t *now, member_t *target, list_t *list)
+/* Keep a copy of an operation in the list that ends it. */
+static void keep(const access_t *now, list_t *list)
 {
     access_t *a = xy_malloc(sizeof(*a));
 
@@ -308,11 +339,10 @@ static void keep(const access_t *now, member_t *target, list_t *list)
         return; /* it is not compared */
     *a = *now;
     a->order = operations++;
-    a->spans = &target->spans;
     a->span = (check_span_t){.low = a->area.low, .high = a->area.high};
     mpi_type_hold(a->type);
     list_append(list, a);
-    check_spans_add(a->spans, &a->span);
+    check_spans_add(&spans, &a->span);
 }
 
 /* Compare it with the others, and keep it: counters that all ranks update come once per rank.
@@ -325,7 +355,7 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
 
     if (target == NULL || ender == NULL)
         return;
-    check_spans_each(target->spans, now->area.low, now->area.high, compare, &search);
+    check_spans_each(spans, now->area.low, now->area.high, compare, &search);
     if (search.is_repeated)
         return;
     if (search.conflict != NULL && now->origin < search.conflict->origin)
@@ -338,7 +368,7 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     now->parts += now->parts == 0;
     if (now->what == CHECK_WRITE && !now->is_told)
         guard_pages(now, win);
-    keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
+    keep(now, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
 
 /* ---- Runs ---- */
@@ -643,7 +673,7 @@ static void look(const list_t *list, const end_t *end, epoch_t epoch, uint32_t t
 static void drop(list_t *list, access_t *a)
 {
     list_remove(list, a);
-    check_spans_remove(a->spans, &a->span);
+    check_spans_remove(&spans, &a->span);
     check_guard_end(a->guard);
     mpi_type_release(a->type);
     xy_free(a);
@@ -740,7 +770,7 @@ static void keep_past(list_t *list, access_t *a)
 {
     old_t old = {.later = a};
 
-    check_spans_each(*a->spans, a->area.low, a->area.high, is_old, &old);
+    check_spans_each(spans, a->area.low, a->area.high, is_old, &old);
     if (old.found != NULL) {
         past_count--;
         drop(&past, old.found);

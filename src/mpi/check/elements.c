@@ -85,13 +85,14 @@ static search_t unwind(const void *site, const char *address)
 typedef struct {
     const mpi_typed_t *variables;
     int count;
+    bool is_variable; /* an array has variable length, so the frame has no fixed size */
     const char *base, *frame;
     bool is_exact; /* the frame is that of the caller; else it is almost certainly */
 } scope_t;
 
 /* Unwinding takes longer than most calls. A call begins at one distance from the frame of its
- * caller (check_order_anchor), unless that has arrays of variable length: its frame is unwound
- * once, and again before something is reported. Memory up to the outermost frame that was unwound
+ * caller (check_order_anchor): its frame is unwound once, and again before something is reported;
+ * each time if it has arrays of variable length. Memory up to the outermost frame that was unwound
  * is part of the stack. */
 typedef struct {
     const void *site;
@@ -125,7 +126,7 @@ static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
     known_t *mine = &known[self->world];
     search_t search;
 
-    if (!is_exact && anchor != NULL && place->distance > 0 &&
+    if (!is_exact && !place->scope.is_variable && anchor != NULL && place->distance > 0 &&
         place->distance <= mine->outermost - anchor) {
         place->scope.frame = anchor + place->distance;
         place->scope.is_exact = false;
@@ -162,6 +163,8 @@ static place_t *place_at(const mpi_rank_t *self, const void *site)
         *place = (place_t){.site = site};
         place->scope.count =
             mpi_caller_variables(site, &place->scope.variables, &place->scope.base);
+        for (int i = 0; i < place->scope.count; i++)
+            place->scope.is_variable |= place->scope.variables[i].step > 0;
     }
     return mine->last = place;
 }
@@ -228,7 +231,21 @@ bool check_elements_left(const mpi_rank_t *self, const char *address)
 
 static const char *place_in(const scope_t *scope, const mpi_typed_t *v)
 {
-    return (v->is_local ? scope->frame : scope->base) + v->place;
+    const char *place = (v->is_local ? scope->frame : scope->base) + v->place;
+
+    if (v->step > 0)
+        memcpy(&place, (const void *)place, sizeof(place));
+    return place;
+}
+
+static size_t size_in(const scope_t *scope, const mpi_typed_t *v)
+{
+    uint64_t last;
+
+    if (v->step == 0)
+        return v->size;
+    memcpy(&last, scope->frame + v->bound, sizeof(last));
+    return (last + 1) * v->step;
 }
 
 /* A variable that is no pointer and has this byte. */
@@ -238,7 +255,7 @@ static const mpi_typed_t *find_around(const scope_t *scope, const char *address)
         const mpi_typed_t *v = &scope->variables[i];
         const char *low = place_in(scope, v);
 
-        if (v->is_local && address >= low && address < low + v->size)
+        if (v->is_local && address >= low && address < low + size_in(scope, v))
             return v;
     }
     return NULL;
@@ -250,7 +267,8 @@ bool check_elements_local(const mpi_rank_t *self, const char *address, size_t le
     scope_t scope = scope_of(self, false);
     const mpi_typed_t *v = find_around(&scope, address);
 
-    if (v != NULL && !scope.is_exact && address + length > place_in(&scope, v) + v->size) {
+    if (v != NULL && !scope.is_exact &&
+        address + length > place_in(&scope, v) + size_in(&scope, v)) {
         scope = scope_of(self, true);
         v = find_around(&scope, address);
     }
@@ -260,7 +278,7 @@ bool check_elements_local(const mpi_rank_t *self, const char *address, size_t le
     }
     if (v == NULL)
         return false;
-    *variable = (mpi_variable_t){.low = place_in(&scope, v), .size = v->size};
+    *variable = (mpi_variable_t){.low = place_in(&scope, v), .size = size_in(&scope, v)};
     snprintf(variable->name, sizeof(variable->name), "%s", v->name);
     return true;
 }
@@ -304,7 +322,7 @@ static bool agree(const mpi_element_t *a, const mpi_element_t *b)
 static const char *memory_of(const scope_t *scope, const mpi_typed_t *v, const char *buffer)
 {
     const char *memory = place_in(scope, v);
-    size_t size = v->size;
+    size_t size = size_in(scope, v);
 
     if (v->is_pointer) {
         memcpy(&memory, (const void *)memory, sizeof(memory));

@@ -116,6 +116,13 @@ static const void *start_part(mpi_request_t *whole, const mpi_transfer_t *t, boo
     return buffer;
 }
 
+/* A partition has arrived. */
+static void end_part(const mpi_request_t *whole, const void *buffer)
+{
+    if (mpi_checks.buffers)
+        check_pending_part_over(whole, buffer);
+}
+
 static bool takes_buffer(const void *buffer)
 {
     bool is_known = is_part && part_buffer == buffer;
@@ -387,6 +394,7 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .free = free_request,
                                         .finish = check_pending_finish,
                                         .part = start_part,
+                                        .part_over = end_part,
                                         .expects = check_late_takes,
                                         .touch = touch,
                                         .meet = meet,

@@ -165,6 +165,14 @@ void check_guard_lift_all(const char *low, const char *high)
             check_guard_lift(i);
 }
 
+bool check_guard_has(const char *address)
+{
+    for (int i = 0; i < used; i++)
+        if (guards[i].is_up && guards[i].low <= address && address < guards[i].high)
+            return true;
+    return false;
+}
+
 bool check_guard_is_up(int guard)
 {
     return guard >= 0 && guards[guard].is_up;

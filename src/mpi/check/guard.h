@@ -27,6 +27,8 @@ void check_guard_lift_all(const char *low, const char *high);
 void check_guard_renew(int guard);
 /* How many were unprotected so far: all are as they were if it is the same. */
 uint32_t check_guard_lifts(void);
+/* Is the byte on a protected page? */
+bool check_guard_has(const char *address);
 /* Is it protected? Then the program has not touched it. */
 bool check_guard_is_up(int guard);
 /* Where the program touched it, a return address; NULL: it did not. */

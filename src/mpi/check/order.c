@@ -64,6 +64,17 @@ const char *check_order_anchor(const mpi_rank_t *self)
     return self->world < count && !check_has_threads(self) ? states[self->world].anchor : NULL;
 }
 
+bool check_order_is_outer(const mpi_rank_t *self, const char *frame)
+{
+    state_t *s = self->world < count ? &states[self->world] : NULL;
+
+    if (s == NULL || (s->call != NULL && s->call != self->call.name))
+        return false;
+    if (s->call == NULL)
+        s->anchor = frame;
+    return true;
+}
+
 void check_order_hear_all(const mpi_rank_t *self)
 {
     if (self->world < count)
@@ -200,7 +211,8 @@ static void on_call(mpi_rank_t *self)
     if (self->call.name == NULL && s->call != NULL)
         note_end(s);
     if (self->call.name != NULL && self->thread_level == MPI_THREAD_SERIALIZED)
-        mpi_thread_be_alone(self);
+        mpi_thread_be_alone(self, "MPI_THREAD_SERIALIZED lets one thread call at a time, ask for "
+                                  "MPI_THREAD_MULTIPLE");
     check_conflicts_call(self);
     check_pending_call(self);
     s->call = self->call.name;

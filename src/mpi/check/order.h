@@ -21,6 +21,9 @@ xy_status_t check_order_begin(int ranks);
 /* A place on the stack, at one distance from the frame of the caller of the rank's MPI call. NULL:
  * not known. */
 const char *check_order_anchor(const mpi_rank_t *self);
+/* False: the call is part of another one, such as an operation of the program. A call that was not
+ * entered as others are (mpi_enter_local) has its anchor at `frame`. */
+bool check_order_is_outer(const mpi_rank_t *self, const char *frame);
 /* The time of an event: later than all before. */
 uint64_t check_order_now(void);
 /* UINT64_MAX: not known. */

@@ -454,8 +454,8 @@ bool check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool
     before->is_in_heap = check_allocations_look(self, area, is_receive, is_same);
     if (!is_same)
         check_elements_look(self, area, before->is_in_heap);
-    if (!is_same && is_receive && !before->is_in_heap)
-        check_read_only_look(self, area);
+    if (!is_same && !before->is_in_heap)
+        check_read_only_look(self, area, is_receive);
     return before->is_in_heap;
 }
 
@@ -587,6 +587,18 @@ const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
     if (apart != 0)
         set_apart(self, p, apart);
     return (const char *)t->buffer + apart;
+}
+
+/* One that the program has touched is reported at the end of the whole. */
+void check_pending_part_over(const mpi_request_t *whole, const void *buffer)
+{
+    for (pending_t *p = LIST_FIRST(chain_of(&ours[whole->owner->world], whole)), *next; p != NULL;
+         p = next) {
+        next = LIST_NEXT(p, with_request);
+        if (p->request == whole && p->is_receive && p->area.buffer == buffer &&
+            check_guard_touched(p->guard) == NULL)
+            end(p, whole->owner, false);
+    }
 }
 
 static void arrive(const mpi_rank_t *self, pending_t *p)

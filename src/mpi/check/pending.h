@@ -30,6 +30,8 @@ void *check_pending_apart(const mpi_request_t *request, void *buffer);
  * returns it. */
 const void *check_pending_part(mpi_rank_t *self, const mpi_transfer_t *t,
                                const mpi_request_t *whole, bool is_receive);
+/* Data has come for a part that is received: the program may ask for it, and use it. */
+void check_pending_part_over(const mpi_request_t *whole, const void *buffer);
 /* The same for counts or displacements. */
 void check_pending_vector(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request);
 /* A call of `self` receives two of its blocks into the same bytes. */

@@ -301,6 +301,8 @@ int impl_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
         code = check_room(there, *position, outsize, "written");
     if (code != MPI_SUCCESS || here == 0)
         return code;
+    mpi_type_note_local(inbuf, incount, mpi_type_of(datatype), false);
+    mpi_type_note_packed((char *)outbuf + *position, there, true);
     packed = xy_malloc(here);
     if (!packed)
         return mpi_error_memory(NULL, "packed data");
@@ -323,6 +325,8 @@ int impl_unpack_external_c(const char *datarep, const void *inbuf, MPI_Count ins
         code = check_room(there, *position, insize, "read");
     if (code != MPI_SUCCESS || here == 0)
         return code;
+    mpi_type_note_packed((const char *)inbuf + *position, there, false);
+    mpi_type_note_local(outbuf, outcount, mpi_type_of(datatype), true);
     packed = xy_malloc(here);
     if (!packed)
         return mpi_error_memory(NULL, "packed data");

@@ -88,6 +88,8 @@ int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Da
     if (count > 0 && type->size > 0 && mpi_type_is_contiguous(type) && (!inbuf || !inoutbuf))
         return mpi_error(NULL, MPI_ERR_BUFFER, "the argument %s is NULL and there is data for it",
                          inbuf ? "inoutbuf" : "inbuf");
+    mpi_type_note_local(inbuf, count, type, false);
+    mpi_type_note_local(inoutbuf, count, type, true);
     mpi_op_apply(object, inbuf, inoutbuf, count, type);
     return MPI_SUCCESS;
 }

@@ -50,6 +50,17 @@ static int check_room(const packing_t *p, MPI_Count position, MPI_Count size, co
     return MPI_SUCCESS;
 }
 
+void mpi_type_note_local(const void *buffer, int64_t count, const mpi_type_t *type, bool is_result)
+{
+    if (mpi_dispatch.check.local != NULL)
+        mpi_dispatch.check.local(buffer, count, type, is_result);
+}
+
+void mpi_type_note_packed(const void *packed, size_t bytes, bool is_result)
+{
+    mpi_type_note_local(packed, (int64_t)bytes, mpi_type_of(MPI_PACKED), is_result);
+}
+
 int impl_pack_c(const void *inbuf, MPI_Count count, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
@@ -60,6 +71,8 @@ int impl_pack_c(const void *inbuf, MPI_Count count, MPI_Datatype datatype, void 
     if (error == MPI_SUCCESS)
         error = check_room(&p, *position, outsize, "written");
     if (error == MPI_SUCCESS) {
+        mpi_type_note_local(inbuf, count, p.type, false);
+        mpi_type_note_packed((char *)outbuf + *position, p.bytes, true);
         mpi_type_pack((char *)outbuf + *position, inbuf, count, p.type, 0, p.bytes);
         *position += (MPI_Count)p.bytes;
     }
@@ -76,6 +89,8 @@ int impl_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     if (error == MPI_SUCCESS)
         error = check_room(&p, *position, insize, "read");
     if (error == MPI_SUCCESS) {
+        mpi_type_note_packed((const char *)inbuf + *position, p.bytes, false);
+        mpi_type_note_local(outbuf, count, p.type, true);
         mpi_type_unpack(outbuf, count, p.type, (const char *)inbuf + *position, 0, p.bytes);
         *position += (MPI_Count)p.bytes;
     }

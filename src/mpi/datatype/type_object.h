@@ -209,6 +209,11 @@ void mpi_type_pack(void *packed, const void *source, int64_t count, const mpi_ty
 void mpi_type_unpack(void *target, int64_t count, const mpi_type_t *type, const void *packed,
                      size_t first, size_t bytes);
 
+/* Tell --check of a buffer of a call that computes and does not communicate; packed data of `bytes`
+ * likewise. On the rank's thread. */
+void mpi_type_note_local(const void *buffer, int64_t count, const mpi_type_t *type, bool is_result);
+void mpi_type_note_packed(const void *packed, size_t bytes, bool is_result);
+
 /* Copy typed data to typed data, block by block, without a buffer between. Copies what fits in
  * both; *bytes_p is how much (less than the source: truncated). Any thread; does not park. */
 void mpi_type_copy(void *target, int64_t target_count, const mpi_type_t *target_type,

@@ -180,7 +180,16 @@ static mpi_bsend_t *account_of(const mpi_rank_t *self, const mpi_comm_t *comm)
                                                                  : self->bsend;
 }
 
-int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
+/* Show the program's buffer to --check, which sees the copy leave. */
+static void show(const mpi_transfer_t *t, mpi_request_t *request)
+{
+    if (request == NULL)
+        mpi_type_note_local(t->buffer, t->count, t->type, false);
+    else if (mpi_p2p_engine != NULL && mpi_p2p_engine->part != NULL)
+        mpi_p2p_engine->part(request, t, false);
+}
+
+int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
     mpi_bsend_t *b = account_of(self, t->comm);
@@ -188,6 +197,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 
     if (error != MPI_SUCCESS)
         return error;
+    show(t, request);
     if (mpi_job->clock != NULL && bytes <= mpi_job->eager_limit)
         return send_buffered(self, t);
     if (is_eager(t, bytes)) {
@@ -216,6 +226,8 @@ int mpi_bsend_attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_
         xy_free(b);
         return mpi_error_memory(comm, "the account of a buffer");
     }
+    if (buffer != MPI_BUFFER_AUTOMATIC)
+        mpi_type_note_packed(buffer, (size_t)size, true);
     b->buffer = buffer;
     b->size = buffer == MPI_BUFFER_AUTOMATIC ? 0 : (uint64_t)size;
     *place = b;
@@ -377,11 +389,12 @@ int part_bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype
         if (request == NULL)
             error = mpi_error(t.comm, MPI_ERR_NO_MEM, "no memory for a request");
     }
+    if (request != NULL)
+        request->call = self->call;
     if (error == MPI_SUCCESS && dest != MPI_PROC_NULL)
-        error = mpi_bsend(self, &t);
+        error = mpi_bsend(self, &t, request);
     if (error == MPI_SUCCESS && request != NULL) {
         request->is_done = true;
-        request->call = self->call;
         *handle = mpi_request_handle(request);
     } else if (request != NULL) {
         mpi_request_free(request);

@@ -7,8 +7,9 @@
 
 typedef struct mpi_bsend mpi_bsend_t;
 
-/* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
-int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);
+/* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. `request` is that of
+ * the program, or NULL; the caller completes it. */
+int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
 /* Attach, detach and flush the buffer of an account, such as a session's. MPI_SUCCESS, or the error
  * that was raised (`comm` NULL: as one of no communicator). */
 int mpi_bsend_attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t size);

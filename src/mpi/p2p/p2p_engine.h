@@ -33,6 +33,8 @@ typedef struct mpi_p2p_engine {
     /* A message of a request for several (multi_request.h) begins: the buffer that it is to use,
      * that of `t` if it sends; may be NULL. */
     const void *(*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
+    /* A partition that was received has come into `buffer`; may be NULL. */
+    void (*part_over)(const mpi_request_t *whole, const void *buffer);
     /* Between workers and processes; may be NULL. On the worker of the receiver: is there a receive
      * for a message that has met none? */
     bool (*expects)(const mpi_rank_t *to, const xy_envelope_t *envelope);

@@ -160,6 +160,8 @@ static void note(mpi_partitioned_t *p, const mpi_request_t *part)
     if (part->kind == XMPI_KIND_SEND)
         return;
     p->over[m] = 1;
+    if (mpi_p2p_engine != NULL && mpi_p2p_engine->part_over != NULL && whole != NULL)
+        mpi_p2p_engine->part_over(whole, part->buffer);
     if (is_staged(p))
         mpi_type_unpack(whole->buffer, whole->count * p->partitions, whole->type,
                         p->staging + (uint64_t)m * p->head.bytes, (uint64_t)m * p->head.bytes,
@@ -228,6 +230,8 @@ static void receive_all(mpi_partitioned_t *p)
         mpi_request_t *part;
 
         p->pending++;
+        if (mpi_p2p_engine != NULL && mpi_p2p_engine->part != NULL && !is_staged(p))
+            mpi_p2p_engine->part(p->whole, &t, true);
         if (mpi_irecv(self, &t, &part) != MPI_SUCCESS) {
             xy_fail_memory("receiving partitions");
             mpi_job->abort(1);

@@ -23,7 +23,7 @@ static void start_send(mpi_request_t *request)
     mpi_transfer_t t = transfer_of(request);
 
     if (t.mode == XMPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
-        request->completion.error = mpi_bsend(request->owner, &t);
+        request->completion.error = mpi_bsend(request->owner, &t, request);
         request->is_done = true;
     } else if (t.peer == MPI_PROC_NULL) {
         request->is_done = true;

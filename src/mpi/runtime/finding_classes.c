@@ -21,8 +21,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
     [XMPI_FINDING_NEVER_FREED] =
         {"never-freed", false, false, "an object was created and never freed",
          .rule = "Communicators, datatypes, groups, operations, windows, info objects, files and "
-                 "persistent requests occupy memory until the program frees them. In a loop they "
-                 "fill it.",
+                 "persistent requests occupy memory until they are freed.",
          .cure = "Call MPI_Comm_free, MPI_Type_free and so on, once for each handle.",
          .limits = "Error handlers and keyvals are not counted. -v lists leaks without --check.",
          .example = "check_leak_comm"},
@@ -33,7 +32,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "of one size match each other, a complex number matches two real ones, MPI_BYTE "
                  "and MPI_PACKED match anything.",
          .cure = "Use the same datatype on both sides, or types of the same elements.",
-         .limits = "A warning without --check. Types that change their element more than 4096 "
+         .limits = "Types that change their element more than 4096 "
                    "times and large buffered sends of several elements are not compared, nor "
                    "MPI_Alltoallw in virtual time.",
          .example = "type_int_float", .is_plain = true},
@@ -58,9 +57,9 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
     [XMPI_FINDING_BUFFER_TOUCHED] =
         {"buffer-touched", true, false, "a receive buffer is used before its data has arrived",
          .rule = "The content of a receive buffer is undefined until the operation is complete. "
-                 "The whole pages of the buffer are protected, so that a load or store is found "
+                 "Its whole pages are protected, so that a load or store is found "
                  "with its line.",
-         .cure = "Complete the operation first.",
+         .cure = "Complete the operation first; partitions: call MPI_Parrived.",
          .limits = "Reads of a buffer without a whole page, or whose datatype has gaps, are not "
                    "found. At most 256 buffers are protected at a time, and none where the program "
                    "handles SIGSEGV, where threads call MPI, or under a sanitizer. A system call "
@@ -75,15 +74,15 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .example = "check_receives_overlap"},
     [XMPI_FINDING_BUFFER_TOO_SMALL] =
         {"buffer-too-small", true, false, "a buffer is shorter than its count and datatype say",
-         .rule = "The memory of a buffer must have room for count elements of the datatype, also "
-                 "where a shorter message arrives. Sizes of heap blocks come from malloc and its "
-                 "relatives, those of global variables from the symbol table.",
-         .cure = "Allocate the block with the size of the call, or correct the count or the "
-                 "datatype.",
+         .rule =
+             "The memory of a buffer must have room for count elements of the datatype, also "
+             "where a shorter message arrives. Sizes of heap blocks come from malloc, "
+             "MPI_Alloc_mem and their relatives, those of global variables from the symbol table.",
+         .cure = "Allocate the size of the call, or correct its count or datatype.",
          .limits =
              "Variables on the stack are found in unoptimized code of gcc with -g. Not found: "
-             "thread-local variables, blocks inside an allocator of the program, memory from "
-             "mmap.",
+             "thread-local variables, blocks inside an allocator of the program. Of a mapping "
+             "the end is known.",
          .example = "check_short_receive"},
     [XMPI_FINDING_BUFFER_FREED] =
         {"buffer-freed", true, false, "a buffer lies in freed memory",
@@ -125,7 +124,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "Operations of one epoch are executed in any order, and so are epochs of shared locks "
              "that no message, collective or read of common memory orders. Two that meet in a "
              "target's "
-             "memory conflict, unless both read or both accumulate with the same operation. An "
+             "memory conflict, unless both read or, through one window, both accumulate with the "
+             "same operation. An "
              "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
              "unlocks or flushes; a local flush, and the request of MPI_Rget, end only what "
              "returns "
@@ -136,7 +136,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "comparison; both after the operation and before the end of the epoch. Not "
              "found: loads and stores before the operation, stores beside a get under locks, "
              "shared windows. Epochs one after the other are compared in one process, without "
-             "threads, for the last 128 accesses; a rank that has received a message sent "
+             "threads, for the last 128 accesses, and only through one window; a rank that has "
+             "received a message sent "
              "later by any rank counts as ordered.",
          .example = "check_put_put"},
     [XMPI_FINDING_FILE_CONFLICT] =
@@ -185,12 +186,11 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "same data.",
          .cure = "Give the receive count of each rank at least the amount that this rank sends.",
          .limits = "", .example = "alltoallv_excess", .is_plain = true},
-    [XMPI_FINDING_TRUNCATION] =
-        {"truncation", true, true, "a message is longer than its receive",
-         .rule = "A receive must have room for the whole message.",
-         .cure = "Increase the count of the receive; MPI_Probe and MPI_Get_count tell the length "
-                 "of a message in advance.",
-         .limits = "", .example = "truncated_in_wait", .is_plain = true},
+    [XMPI_FINDING_TRUNCATION] = {"truncation", true, true, "a message is longer than its receive",
+                                 .rule = "A receive must have room for the whole message.",
+                                 .cure = "Increase the count of the receive; MPI_Probe and "
+                                         "MPI_Get_count tell the length in advance.",
+                                 .limits = "", .example = "truncated_in_wait", .is_plain = true},
     [XMPI_FINDING_NOT_READY] =
         {"not-ready", true, true, "a ready send finds no receive",
          .rule = "MPI_Rsend is correct only if the receive is already posted.",
@@ -215,7 +215,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
         {"wrong-time", true, true,
          "a call before MPI_Init, after MPI_Finalize or in the wrong thread",
          .rule = "MPI may be called between MPI_Init and MPI_Finalize, by the threads that the "
-                 "granted thread level allows.",
+                 "granted thread level allows. Other threads must be in no call at MPI_Finalize.",
          .cure = "Call MPI_Init first and MPI_Finalize last on every path; request the thread "
                  "level that the program uses.",
          .limits =

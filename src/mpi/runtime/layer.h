@@ -20,6 +20,7 @@
 
 struct remote_letter;
 struct coll_call;
+struct mpi_type;
 struct io_access;
 struct mpi_file;
 
@@ -65,6 +66,12 @@ typedef struct {
     void (*vectors)(const struct coll_call *call, const mpi_request_t *request);
     /* An access to a file, with data, begins; `request` NULL: it blocks. */
     void (*access)(mpi_rank_t *self, const struct io_access *access, const mpi_request_t *request);
+    /* A call that completes at once, and is not a collective, reads `count` elements or, a result,
+     * writes them. */
+    void (*local)(const void *address, int64_t count, const struct mpi_type *type, bool is_result);
+    /* A block of the program from MPI_Alloc_mem. And MPI_Free_mem; true: it is freed later. */
+    void (*allocated)(void *memory, size_t size);
+    bool (*freed)(const void *memory);
     /* A member comes to an agreement about a file, which it leaves when all have come. */
     void (*agreement)(const mpi_comm_t *comm);
     /* All members have called MPI_File_close. */

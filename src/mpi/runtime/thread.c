@@ -207,7 +207,7 @@ static const mpi_call_t *find_call_of_other(const mpi_rank_t *rank)
     return NULL;
 }
 
-void mpi_thread_be_alone(const mpi_rank_t *rank)
+void mpi_thread_be_alone(const mpi_rank_t *rank, const char *cure)
 {
     const mpi_call_t *other = find_call_of_other(rank);
     mpi_finding_t finding = {.kind = XMPI_FINDING_WRONG_TIME,
@@ -222,11 +222,8 @@ void mpi_thread_be_alone(const mpi_rank_t *rank)
     mpi_report_claim();
     mpi_caller_describe(rank->call.caller, here, sizeof(here));
     mpi_caller_describe(other->caller, there, sizeof(there));
-    mpi_finding_end(&finding,
-                    "rank %d: %s %s was called while another thread is in %s %s; "
-                    "MPI_THREAD_SERIALIZED lets one thread call at a time, ask for "
-                    "MPI_THREAD_MULTIPLE",
-                    rank->world, rank->call.name, here, other->name, there);
+    mpi_finding_end(&finding, "rank %d: %s %s was called while another thread is in %s %s; %s",
+                    rank->world, rank->call.name, here, other->name, there, cure);
     mpi_job->abort(1);
 }
 

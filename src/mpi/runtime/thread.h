@@ -55,9 +55,9 @@ void mpi_thread_come_home(mpi_rank_t *rank);
 /* The fiber of `self` begins: the worker leaves for the program's code. */
 void mpi_thread_rank_begins(mpi_rank_t *self);
 
-/* The rank has MPI_THREAD_SERIALIZED, and has entered a call: other threads of it must be in none,
- * or the job ends. Inside. */
-void mpi_thread_be_alone(const mpi_rank_t *rank);
+/* The rank has entered a call: other threads of it must be in none, or the job ends with a report
+ * that has `cure` at its end. Inside. */
+void mpi_thread_be_alone(const mpi_rank_t *rank, const char *cure);
 
 /* A rank has made a thread (1), or one has ended (-1). Any thread. */
 void mpi_thread_count(mpi_rank_t *rank, int change);

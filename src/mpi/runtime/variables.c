@@ -27,6 +27,7 @@ enum {
     TAG_POINTER = 0x0f,
     TAG_STRUCTURE = 0x13,
     TAG_TYPEDEF = 0x16,
+    TAG_SUBRANGE = 0x21,
     TAG_BASE = 0x24,
     TAG_CONST = 0x26,
     TAG_SUBPROGRAM = 0x2e,
@@ -38,6 +39,7 @@ enum {
 enum {
     AT_LOCATION = 0x02,
     AT_BIT_SIZE = 0x0d,
+    AT_UPPER_BOUND = 0x2f,
     AT_MEMBER_LOCATION = 0x38,
     AT_ENCODING = 0x3e,
     AT_FRAME_BASE = 0x40,
@@ -50,7 +52,7 @@ enum {
     ATE_SIGNED = 5,
     ATE_UNSIGNED = 7,
 };
-enum { OP_ADDRESS = 0x03, OP_FRAME = 0x91, OP_FRAME_ADDRESS = 0x9c };
+enum { OP_ADDRESS = 0x03, OP_LOAD = 0x06, OP_FRAME = 0x91, OP_FRAME_ADDRESS = 0x9c };
 enum { DEPTH = 16 }; /* of types and scopes */
 
 static struct {
@@ -255,6 +257,7 @@ static void describe(die_t *die, die_t type, mpi_typed_t *found)
     uint64_t bytes = 0;
 
     found->is_pointer = false;
+    found->step = 0;
     found->parts = 0;
     found->stride = 0;
     snprintf(found->name, sizeof(found->name), "%s", name != NULL ? name : "");
@@ -284,6 +287,68 @@ static bool location_of(die_t *die, unsigned name, uint64_t address, operation_t
     return true;
 }
 
+/* The place in the frame that has the address or the value which an attribute stands for. False: it
+ * is found in another way. */
+static bool loaded_of(die_t *die, unsigned name, uint64_t address, int64_t *place)
+{
+    attribute_t attribute;
+    operation_t *operations;
+    size_t count;
+
+    if (dw.attr_integrate(die, name, &attribute) == NULL ||
+        dw.getlocation_addr(&attribute, address, &operations, &count, 1) != 1 || count != 2 ||
+        operations[0].code != OP_FRAME || operations[1].code != OP_LOAD)
+        return false;
+    *place = (int64_t)operations[0].number;
+    return true;
+}
+
+/* Describe the bounds of an array with one dimension of variable length. False: it is another type.
+ */
+static bool describe_bound(die_t type, uint64_t address, mpi_typed_t *found)
+{
+    attribute_t attribute;
+    uint64_t last;
+    bool has_bound = false;
+    size_t step = found->stride;
+    die_t range;
+
+    if (!peel(&type) || dw.tag(&type) != TAG_ARRAY)
+        return false;
+    for (int more = dw.child(&type, &range); more == 0; more = dw.siblingof(&range, &range)) {
+        if (dw.tag(&range) != TAG_SUBRANGE)
+            continue;
+        if (!has_bound && loaded_of(&range, AT_UPPER_BOUND, address, &found->bound))
+            has_bound = true;
+        else if (dw.attr_integrate(&range, AT_UPPER_BOUND, &attribute) != NULL &&
+                 dw.formudata(&attribute, &last) == 0)
+            step *= last + 1;
+        else
+            return false;
+    }
+    found->step = has_bound ? step : 0;
+    return has_bound;
+}
+
+/* Describe the variable if it lies in memory that the code at `address` knows, at a fixed place or
+ * through a pointer of the frame. */
+static bool find_place(die_t *die, die_t type, uint64_t address, uint64_t start, mpi_typed_t *found)
+{
+    operation_t operation;
+
+    if (location_of(die, AT_LOCATION, address, &operation)) {
+        describe(die, type, found);
+        found->is_local = operation.code == OP_FRAME;
+        found->place = (int64_t)(operation.number - (found->is_local ? 0 : start));
+        return found->is_local || (operation.code == OP_ADDRESS && found->is_pointer);
+    }
+    if (!loaded_of(die, AT_LOCATION, address, &found->place))
+        return false;
+    describe(die, type, found);
+    found->is_local = true;
+    return describe_bound(type, address, found);
+}
+
 /* Add the variables of a scope: those of a frame, or pointers among the global ones. */
 static int add_variables(die_t *scope, uint64_t address, uint64_t start, mpi_typed_t *found,
                          int room)
@@ -294,15 +359,9 @@ static int add_variables(die_t *scope, uint64_t address, uint64_t start, mpi_typ
     for (int more = dw.child(scope, &die); more == 0 && count < room;
          more = dw.siblingof(&die, &die)) {
         int tag = dw.tag(&die);
-        operation_t operation;
 
-        if ((tag != TAG_VARIABLE && tag != TAG_PARAMETER) || !type_of(&die, &type) ||
-            !location_of(&die, AT_LOCATION, address, &operation))
-            continue;
-        describe(&die, type, &found[count]);
-        found[count].is_local = operation.code == OP_FRAME;
-        found[count].place = (int64_t)(operation.number - (found[count].is_local ? 0 : start));
-        if (found[count].is_local || (operation.code == OP_ADDRESS && found[count].is_pointer))
+        if ((tag == TAG_VARIABLE || tag == TAG_PARAMETER) && type_of(&die, &type) &&
+            find_place(&die, type, address, start, &found[count]))
             count++;
     }
     return count;

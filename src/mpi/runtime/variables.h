@@ -35,6 +35,10 @@ typedef struct {
     bool is_local;
     int64_t place; /* bytes from the frame address, or from the lowest address of the file */
     size_t size;
+    /* Of an array of variable length, which is local, `place` has the address, and `bound` in the
+     * same way the highest index, which stands for `step` bytes; else 0. */
+    int64_t bound;
+    size_t step;
     bool is_pointer; /* and the parts are those of the memory that it points to */
     size_t stride;   /* bytes of one element; 0: not known */
     int parts;
