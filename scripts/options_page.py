@@ -24,7 +24,7 @@ version; an *experimental* one may change in any version.
 """
 GROUPS = {
     "run": "[running.md](running.md), libraries and global variables: [private.md](private.md)",
-    "place": "[place.md](place.md)",
+    "place": "[place.md](place.md), [balance.md](balance.md)",
     "overlap": "[overlap.md](overlap.md), [adapt.md](adapt.md)",
     "check": "[checking.md](checking.md), [debugging.md](debugging.md)",
     "observe": "[view.md](view.md), [place.md](place.md)",

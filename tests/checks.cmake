@@ -79,8 +79,11 @@ xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
          WAIT_IN_HANDLER NO_UNSPILL)
 xy_check(check.model_watch COMMAND ${here}/models/run.sh ${here}/models/watch.pml
          NO_MARK NO_ERASE NO_DRAIN)
+xy_check(check.model_move COMMAND ${here}/models/run.sh ${here}/models/move.pml
+         NO_FENCE NO_AGAIN NO_READER EARLY BOTH NO_RING BEFORE)
 # With what else takes long and hardly ever fails, for make soak.
 set_tests_properties(check.build_${other} check.build_without-options check.model_sleep check.model_gate check.model_ring check.model_watch
+                     check.model_move
                      PROPERTIES LABELS "check;soak")
 
 # Every page with commands in it: they are run and their output is compared.

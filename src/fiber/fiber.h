@@ -8,9 +8,9 @@
  *   xy_pool_run(pool);                  (returns when every fiber has ended)
  *   xy_pool_destroy(pool);
  *
- * Scheduling is cooperative, and a fiber never leaves its worker: data that only fibers of one
- * worker use needs neither locks nor atomics. A fiber yields its core in park, yield and sleep
- * only.
+ * Scheduling is cooperative, and a fiber leaves its worker only where its owner gives it to another
+ * one (xy_fiber_give): data that only fibers of one worker use needs neither locks nor atomics. A
+ * fiber yields its core in park, yield and sleep only.
  *
  * A parked fiber continues after a call of xy_fiber_ready (same worker) or xy_fiber_wake (any
  * thread) on it, exactly once per park. Ready fibers run in order of priority (0 first, 31 last),
@@ -90,7 +90,8 @@ typedef struct {
     /* Called by a visitor's thread when it has come in (`enters`), and before it goes, also around
      * the time that it waits. May be NULL. */
     void (*visit)(xy_worker_t *w, xy_fiber_t *visitor, bool enters);
-    void *user; /* xy_pool_user */
+    bool hands_over; /* workers may give fibers to each other (hand_over.c) */
+    void *user;      /* xy_pool_user */
 } xy_pool_config_t;
 
 /* Create the workers' structures; no thread runs yet. On failure nothing is left. A limit that is
@@ -239,6 +240,21 @@ void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg);
 xy_status_t xy_fiber_create_detached(xy_worker_t *worker, xy_fiber_fn fn, void *arg,
                                      xy_fiber_t **fiber_p);
 void xy_fiber_attach(void);
+
+/* ---- Fibers that continue on another worker (hand_over.c); pools with hands_over ---- */
+
+/* Does it wait, parked or ready, so that its worker may give it to another one? Not while it
+ * sleeps, before it has run, and when it is the one that calls. From its worker. */
+bool xy_fiber_may_leave(const xy_fiber_t *fiber);
+bool xy_fiber_is_ready(const xy_fiber_t *fiber); /* likewise */
+/* It leaves, and nothing may make it ready until it is taken. From its worker's poll function. */
+void xy_fiber_give(xy_fiber_t *fiber);
+/* It continues on `worker`, the calling one, ready or parked as it was. moved(arg, low, high) as in
+ * xy_fiber_carry. The give happens before the take. */
+void xy_fiber_take(xy_worker_t *worker, xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg);
+/* Do posts reach a worker that takes over the place which they were posted to, before it sleeps?
+ * Needs membarrier (sleep.c). */
+bool xy_pool_can_hand_over(const xy_pool_t *pool);
 
 /* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep
  * the pool from being stuck. */

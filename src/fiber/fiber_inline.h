@@ -37,7 +37,8 @@ typedef struct {
     _Atomic uint32_t fenced; /* without membarrier: a ring must pay for its own fence */
 } xy_worker_head_t;
 
-/* Fibers never change their thread, so the compiler may keep the address of this variable. */
+/* A fiber that changes its thread finds this variable at the same distance from the thread pointer,
+ * and an address of it on its stack is changed (xy_fiber_moved_fn). */
 extern _Thread_local xy_worker_t *xy_worker_current __attribute__((tls_model("initial-exec")));
 
 void xy_worker_ring_slow(xy_worker_t *worker);

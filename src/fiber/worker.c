@@ -160,12 +160,15 @@ static void yield_core(xy_worker_t *w)
 }
 
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
- * the fiber that ran last. */
+ * the fiber that ran last, which must stay then: where fibers may leave, on the thread's own, which
+ * is returned to first. */
 static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
 {
     xy_fiber_t *fiber;
     int64_t start = 0;
 
+    if (__builtin_expect(w->pool->config.hands_over, 0) && w->head.current != NULL)
+        return &w->root;
     tell_idle(w, XY_IDLE_POLLS, NULL);
     for (unsigned polls = 1;; polls++) {
         look_at_mail(w);
@@ -262,7 +265,7 @@ static __attribute__((noinline)) void go(xy_worker_t *w, xy_fiber_t *from, xy_fi
     }
     fiber_sanitize_leave(is_last ? NULL : &fake, to->low, to->high, to->tsan);
     fiber_switch(&from->context, to->context);
-    arrive(w, fake);
+    arrive(xy_worker_current, fake); /* it may be another one (hand_over.c) */
 }
 
 void xy_fiber_jump(xy_fiber_t *fiber)
@@ -408,7 +411,8 @@ void fiber_worker_loop(xy_worker_t *w)
 {
     xy_fiber_t *next;
 
-    /* It comes back to stop, or because a fiber has left with its stack (visit.c). */
+    /* It comes back to stop, to wait (hands_over), or because a fiber has left with its stack
+     * (visit.c). */
     while ((next = choose(w)) != &w->root)
         go(w, &w->root, next, false);
 }

@@ -88,6 +88,7 @@ static void mix_options(uint64_t *hash, const mpi_launch_values_t *v)
     mix(hash, v->progress_order);
     mix(hash, v->split);
     mix(hash, v->let_arrive);
+    mix(hash, v->balance);
     mix(hash, v->compute);
     mix(hash, v->library);
     mix_list(hash, &v->algorithm);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "launch/end_job.h"
+#include "launch/launch_balance.h"
 #include "launch/launch_live.h"
 #include "launch/launch_node.h"
 #include "launch/launch_report.h"
@@ -285,6 +286,7 @@ static xy_status_t make_job(launch_t *launch)
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
         .threads = {.detach = process_detach, .attach = process_attach, .carry = process_carry},
+        .process_calls = {.leave = process_give, .follow = process_take},
         .rest = process_heap_rest,
         .imagined = launch->values->machine,
     };
@@ -296,6 +298,8 @@ static xy_status_t make_job(launch_t *launch)
         config.hosts = launch->node->hosts;
     }
     st = mpi_spawn_number(&numbers, &config);
+    if (st == XY_OK)
+        st = mpi_launch_balance_place(launch->values, &config);
     if (st != XY_OK)
         return st;
     /* Most of it is for ranks that may be spawned: calloc might touch it to clear it. */
@@ -310,7 +314,10 @@ static xy_status_t make_job(launch_t *launch)
     st = mpi_job_create(&config, &launch->job);
     if (st == XY_OK)
         mpi_rank_follow_clock(launch->job);
+    if (st == XY_OK)
+        st = mpi_launch_balance_begin(launch->values, launch->job);
     xy_free((int *)(uintptr_t)config.worker_of);
+    xy_free((int *)(uintptr_t)config.core_of);
     return st;
 }
 
@@ -688,6 +695,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     process_sanitizer_leave();
+    mpi_launch_balance_end(launch->values, launch->job);
     if (st == XY_OK && launch->node != NULL && mpi_launch_adapt_counts())
         st = mpi_node_send_profile(launch->job);
     mpi_watch_stop();

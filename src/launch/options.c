@@ -237,6 +237,10 @@ const xy_option_t mpi_launch_options[] = {
      .choices = on_off, XY_EXPERIMENTAL("overlap"),
      .help = "let the other ranks of a core start a nonblocking collective first, with "
              "communication cores"},
+    {"balance", 0, XY_OPT_STRING, "WHAT", AT(balance), .env = "XYLEM_BALANCE", .preset = "off",
+     XY_EXPERIMENTAL("place"),
+     .help = "move ranks between the cores of this machine while they run; load: so that all cores "
+             "have the same to compute; random[:N]: at random, one in N polls, for tests; off"},
     {"adapt", 0, XY_OPT_CHOICE, "on|off|learn", AT(adapt), .env = "XYLEM_ADAPT", .preset = "off",
      .choices = adapt_names, XY_EXPERIMENTAL("overlap"),
      .help = "choose placement, communication cores, --split and algorithms of collectives by "

@@ -64,6 +64,7 @@ typedef struct {
     const char *check; /* a list, or ""; NULL: nothing is checked besides what is always */
     const char *check_json, *check_sarif, *check_suppress; /* files */
     const char *let_arrive;
+    const char *balance;     /* off, or what for */
     const char *debug_ranks; /* a list, all or none; NULL: the first 64 */
     xy_vec_t ignored_pairs;
     /* As other launchers have them: */

@@ -33,6 +33,8 @@ static bool shares_core(const process_t *self)
 {
     int home = mpi_job->home[self->number];
 
+    if (mpi_job->moves != NULL) /* others may come */
+        return mpi_job->size > 1;
     for (int r = 0; r < mpi_job->size; r++)
         if (r != self->number && mpi_job->home[r] == home)
             return true;

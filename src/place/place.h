@@ -7,6 +7,7 @@
  *   target.h    the part of a machine that matters for placing: its leaves and their distances
  *   strategy.h  the strategies, and placing by one of them
  *   ranks.h     cores of a machine, and ranks on them when no matrix is known (mpiexec)
+ *   refine_load.h  other cores for few processes of a job that runs, by their loads
  *   reorder.h   other numbers for processes that stay where they are
  *   output.h    placements written for launchers, for people, as pictures
  *   traffic.h   the counts of a run, and the matrices made of them
@@ -22,6 +23,7 @@
 #include "place/matrix.h"
 #include "place/output.h"
 #include "place/ranks.h"
+#include "place/refine_load.h"
 #include "place/reorder.h"
 #include "place/strategy.h"
 #include "place/target.h"

@@ -5,7 +5,7 @@ expected(name, ranks, arguments) gives the lines, sorted.
 """
 import math
 
-ARGUMENTS = {"matrix_product": ["60"], "fox": ["60"], "heat2d": ["64", "40"]}  # the sizes the tests use
+ARGUMENTS = {"matrix_product": ["60"], "fox": ["60"], "heat2d": ["64", "40"], "cloud": ["2000", "30"]}  # the sizes the tests use
 
 
 def hello(ranks):
@@ -56,6 +56,27 @@ def histogram(ranks):
             state = (state * 1664525 + 1013904223) % 2**32
             bins[(state >> 8) % len(bins)] += 1
     return [f"{sum(bins)} numbers in {len(bins)} bins; the fullest has {max(bins)}"]
+
+
+def cloud(_ranks, particles, steps):
+    particles, steps = int(particles), int(steps)
+    ring, state, places, speeds = 960 * 1024, 1, [], []
+    def draw():
+        nonlocal state
+        state = (state * 1664525 + 1013904223) % 2**32
+        return state >> 8
+    for _ in range(particles):
+        places.append((240 * 1024 + (sum(draw() % 1024 for _ in range(12)) - 6 * 1024) * 96) % ring)
+        speeds.append(39 + draw() % 3)
+    pairs = 0
+    for _ in range(steps):
+        order, left = sorted(places), 0
+        for right, place in enumerate(order):
+            while place - order[left] > 16 or order[left] // 1024 != place // 1024:
+                left += 1
+            pairs += right - left
+        places = [(x + v) % ring for x, v in zip(places, speeds)]
+    return [f"{particles} particles in {steps} steps: {pairs} pairs were close"]
 
 
 def picture(ranks):
@@ -109,7 +130,7 @@ def workers(_ranks):
 
 
 EXAMPLES = {"workers": workers, "hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
-            "heat2d": heat2d, "histogram": histogram, "picture": picture, "master_worker": master_worker,
+            "heat2d": heat2d, "histogram": histogram, "cloud": cloud, "picture": picture, "master_worker": master_worker,
             "overlap": overlap, "partitioned": partitioned, "globals": globals_}
 
 

@@ -20,7 +20,7 @@ static uint64_t eager_limit(void)
 
 static uint64_t workers(void)
 {
-    return (uint64_t)(mpi_job->workers - mpi_job->comm_workers);
+    return (uint64_t)(mpi_job_cores(mpi_job) - mpi_job->comm_workers);
 }
 
 static uint64_t comm_workers(void)

@@ -207,6 +207,18 @@ static void finish_call(coll_call_t *call)
     mpi_request_complete(request);
 }
 
+/* Does the calling thread run this worker, and may it touch its rank? One that is on its way to
+ * another core is nobody's: it finds its mail there. */
+static bool is_here(const mpi_worker_t *worker)
+{
+    const xy_worker_t *self = xy_worker_self();
+    const mpi_worker_t *here = self != NULL ? xy_worker_user(self) : NULL;
+
+    if (here == NULL || mpi_job->moves == NULL)
+        return here == worker;
+    return __atomic_load_n(&worker->core, __ATOMIC_ACQUIRE) == here->core;
+}
+
 void nbc_on_rank_over(void *arg, int rank)
 {
     nbc_schedule_t *schedule = arg;
@@ -214,7 +226,7 @@ void nbc_on_rank_over(void *arg, int rank)
     mpi_worker_t *worker = call->comm->owner->worker;
     void *first;
 
-    if (worker->base == xy_worker_self()) {
+    if (is_here(worker)) {
         finish_call(call);
         return;
     }

@@ -18,6 +18,9 @@ bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SE
     for (int i = 0; i < PROGRESS_NAMES; i++)
         if (strcmp(text, progress_names[i]) == 0) {
             s->progress = (mpi_progress_t)i;
+            /* A hint: where ranks move, a thread would stay behind. */
+            if (s->progress == XMPI_PROGRESS_THREADS && mpi_job != NULL && mpi_job->moves != NULL)
+                s->progress = XMPI_PROGRESS_TASKS;
             return true;
         }
     snprintf(why, XMPI_SETTINGS_WHY, "'%s' is not a progress mode; there are tasks, threads, none",

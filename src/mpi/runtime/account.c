@@ -7,6 +7,7 @@
 #include "mpi/runtime/account_internal.h"
 #include "mpi/runtime/job_clock.h"
 #include "mpi/runtime/layer.h"
+#include "mpi/runtime/move.h"
 #include "trace/trace.h"
 
 static __attribute__((noinline, cold)) uint64_t virtual_now(mpi_rank_t *self)
@@ -320,7 +321,7 @@ static inline mpi_account_t *parked(mpi_rank_t *owner)
 /* Does `who` run on the worker of `owner`, which it keeps busy until then? */
 static inline bool is_beside(const mpi_rank_t *owner, int who)
 {
-    return mpi_job->home[who] == mpi_job->home[owner->world];
+    return mpi_core_of(mpi_job, who) == mpi_core_of(mpi_job, owner->world);
 }
 
 /* The time up to `until` belongs to this part. */

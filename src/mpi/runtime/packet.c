@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/runtime/layer.h"
+#include "mpi/runtime/move.h"
 #include "mpi/runtime/parallel.h"
 
 enum {
@@ -171,10 +172,8 @@ static void read_mail(mpi_worker_t *worker)
             mpi_dispatch.mail[k](worker);
 }
 
-/* *helped_p: it has done something for another worker. */
-static inline bool poll_once(xy_worker_t *base, bool *helped_p)
+static inline __attribute__((always_inline)) bool poll_worker(mpi_worker_t *worker)
 {
-    mpi_worker_t *worker = xy_worker_user(base);
     bool found = false;
 
     for (int s = 0; s < mpi_job->workers; s++)
@@ -184,6 +183,32 @@ static inline bool poll_once(xy_worker_t *base, bool *helped_p)
         read_mail(worker);
     if (__builtin_expect(worker->spills > 0, 0))
         found |= unspill(worker);
+    return found;
+}
+
+bool mpi_worker_poll(mpi_worker_t *worker)
+{
+    return poll_worker(worker);
+}
+
+bool mpi_worker_help(mpi_worker_t *worker)
+{
+    bool found;
+
+    worker->is_helping = true;
+    found = mpi_layers_help(worker);
+    if (__builtin_expect(worker->owing != NULL, 0))
+        found |= mpi_dispatch.settle(worker);
+    worker->is_helping = false;
+    return found;
+}
+
+/* *helped_p: it has done something for another worker. */
+static inline bool poll_once(xy_worker_t *base, bool *helped_p)
+{
+    mpi_worker_t *worker = xy_worker_user(base);
+    bool found = poll_worker(worker);
+
     if (!found && !xy_worker_has_ready(base)) {
         worker->is_helping = true;
         *helped_p = mpi_parallel_help(worker->index);
@@ -201,11 +226,16 @@ static inline bool poll_once(xy_worker_t *base, bool *helped_p)
     return found;
 }
 
-bool mpi_poll(xy_worker_t *base)
+bool mpi_poll_fixed(xy_worker_t *base)
 {
     bool has_helped;
 
     return poll_once(base, &has_helped);
+}
+
+bool mpi_poll(xy_worker_t *base)
+{
+    return mpi_job->moves != NULL ? mpi_core_poll(base) : mpi_poll_fixed(base);
 }
 
 /* ---- How long that takes, for those who ask ---- */
@@ -216,7 +246,7 @@ static bool poll_timed(xy_worker_t *base)
     mpi_worker_t *worker = xy_worker_user(base);
     bool has_helped = false, had_mail = has_mail(worker);
     double begin = xy_now();
-    bool found = poll_once(base, &has_helped);
+    bool found = mpi_job->moves != NULL ? mpi_core_poll(base) : poll_once(base, &has_helped);
 
     if (found || has_helped || had_mail) {
         uint64_t before = atomic_load_explicit(&worker->progress_ns, memory_order_relaxed);
@@ -236,5 +266,5 @@ void mpi_progress_time_start(mpi_worker_t *worker)
 void mpi_progress_time_stop(mpi_worker_t *worker)
 {
     if (atomic_fetch_sub(&worker->progress_timers, 1) == 1)
-        xy_worker_set_poll(worker->base, mpi_poll);
+        xy_worker_set_poll(worker->base, mpi_job->moves != NULL ? mpi_core_poll : mpi_poll_fixed);
 }

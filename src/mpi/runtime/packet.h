@@ -66,13 +66,13 @@ _Static_assert(sizeof(mpi_packet_t) == 128, "a packet is two cache lines");
 
 typedef struct mpi_ring {
     _Alignas(128) mpi_packet_t packets[XMPI_RING_PACKETS];
-    _Alignas(128) uint32_t tail; /* producer's */
-    uint32_t head_seen;          /* producer's copy of head */
-    xy_worker_t *reader;         /* the consumer's thread; of a spill, the producer's */
-    struct mpi_ring *spill;      /* producer's: the ring behind this one, or NULL */
-    unsigned offers_off;         /* producer's: so many messages are not offered (message.c), */
-    unsigned offers_next;        /* and so many after the next offer that is not taken */
-    _Alignas(128) uint32_t next; /* consumer's */
+    _Alignas(128) uint32_t tail;   /* producer's */
+    uint32_t head_seen;            /* producer's copy of head */
+    _Atomic(xy_worker_t *) reader; /* the consumer's thread; of a spill, the producer's */
+    struct mpi_ring *spill;        /* producer's: the ring behind this one, or NULL */
+    unsigned offers_off;           /* producer's: so many messages are not offered (message.c), */
+    unsigned offers_next;          /* and so many after the next offer that is not taken */
+    _Alignas(128) uint32_t next;   /* consumer's */
     _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
 } mpi_ring_t;
 
@@ -115,7 +115,8 @@ static inline void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_packet_t *p
     /* The release pairs with the acquire in drain(): the packet's contents go with it. */
     atomic_store_explicit(&packet->turn, mpi_ring_turn(ring->tail), memory_order_release);
     ring->tail++;
-    xy_worker_notify(ring->reader);
+    atomic_signal_fence(memory_order_seq_cst); /* a reader that moves looks after it has set this */
+    xy_worker_notify(atomic_load_explicit(&ring->reader, memory_order_relaxed));
 }
 
 /* A handler: called on the consuming worker; the packet is valid during the call (layer.h). */
@@ -126,8 +127,14 @@ typedef void (*mpi_packet_fn)(mpi_worker_t *worker, int from, mpi_packet_t *pack
  * handle. */
 void mpi_ring_drain_at_gate(mpi_worker_t *worker);
 
-/* The pool's poll function. */
+/* Handle what has arrived, and help others if there is nothing to do. */
 bool mpi_poll(xy_worker_t *base);
+/* The pool's poll function: the same where ranks do not move. */
+bool mpi_poll_fixed(xy_worker_t *base);
+/* For one worker of those on a core (move.h): what has arrived for it, without help for others; and
+ * that help, for which it is the turn of `is_idle`, or of all HELP_EVERY. */
+bool mpi_worker_poll(mpi_worker_t *worker);
+bool mpi_worker_help(mpi_worker_t *worker);
 /* From now on mpi_worker_t.progress_ns counts the time of polls that found something to do: packets
  * and mail of the worker, and work for others. Empty ones are waiting. Nests; any thread. A worker
  * that nobody asks does not look at the clock. */

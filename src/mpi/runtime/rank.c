@@ -8,6 +8,7 @@
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/monitor.h"
+#include "mpi/runtime/move.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
@@ -32,6 +33,13 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
         config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
     if (mpi_self != NULL && mpi_self->trace != NULL && mpi_job->clock == NULL)
         mpi_trace_call(mpi_self->trace, mpi_self);
+}
+
+/* The same where ranks move. */
+static void switched_on_core(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
+{
+    mpi_core_switched(w, xy_fiber_user(fiber));
+    switched(w, previous, fiber);
 }
 
 void mpi_job_stuck(void)
@@ -74,7 +82,7 @@ static size_t rings_bytes(int workers)
 }
 
 /* All rings in one mapping: untouched ones cost no memory. */
-static xy_status_t create_workers(mpi_job_t *job)
+static xy_status_t create_workers(mpi_job_t *job, const mpi_job_config_t *c)
 {
     int n = job->workers;
     mpi_ring_t **table = xy_calloc(2 * (size_t)n * (size_t)n, sizeof(*table));
@@ -100,13 +108,14 @@ static xy_status_t create_workers(mpi_job_t *job)
         atomic_init(&worker->gate.is_inside, 1);
         worker->in = table + (size_t)w * 2 * (size_t)n;
         worker->out = worker->in + n;
-        worker->base = xy_pool_worker(job->pool, w);
-        xy_worker_user_set(worker->base, worker);
+        worker->base = xy_pool_worker(job->pool, c->cores > 0 ? c->core_of[w] : w);
+        if (c->cores == 0)
+            xy_worker_user_set(worker->base, worker);
         for (int o = 0; o < n; o++)
             if (o != w) {
                 worker->in[o] = &job->rings[(size_t)o * (size_t)n + (size_t)w];
                 worker->out[o] = &job->rings[(size_t)w * (size_t)n + (size_t)o];
-                worker->out[o]->reader = xy_pool_worker(job->pool, o);
+                worker->in[o]->reader = worker->base;
             }
     }
     return XY_OK;
@@ -213,14 +222,18 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
 xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
 {
     mpi_job_t *job = xy_calloc(1, sizeof(*job));
-    xy_pool_config_t pool = {.workers = c->workers,
+    bool moves = c->cores > 0;
+    xy_pool_config_t pool = {.workers = moves ? c->cores : c->workers,
                              .cpus = c->cpus,
                              .spin_seconds = c->spin_seconds,
                              .yields = c->shares_cores,
                              .stack_size = c->stack_size,
-                             .poll = mpi_poll,
-                             .switched = switched,
-                             .idle = c->is_traced ? mpi_trace_idle : NULL,
+                             .poll = moves ? mpi_core_poll : mpi_poll_fixed,
+                             .switched = moves ? switched_on_core : switched,
+                             .idle = moves          ? mpi_core_idle
+                                     : c->is_traced ? mpi_trace_idle
+                                                    : NULL,
+                             .hands_over = moves,
                              .rest = c->rest,
                              .stuck = stuck,
                              .overflow = overflow,
@@ -253,12 +266,13 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->eager_between = c->limits_between ? c->eager_limit : SIZE_MAX;
     job->abort = c->abort;
     job->threads = c->threads;
+    job->process_calls = c->process_calls;
     job->cpus = c->cpus;
     job->node = c->node;
     job->imagined = c->imagined;
     job->start_time = xy_now();
-    job->numbers = /* in virtual time there are no other jobs */
-        job->capacity + (c->in_virtual_time == NULL ? XMPI_FOREIGN : 0);
+    job->numbers = /* in virtual time, and where ranks move, there are no other jobs */
+        job->capacity + (c->in_virtual_time == NULL && !moves ? XMPI_FOREIGN : 0);
     job->is_apart = job->processes > 1;
     job->reach = job->processes;
     atomic_init(&job->next_context, /* the first eight: world and self */
@@ -266,9 +280,11 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     st = xy_pool_create(&pool, &job->pool);
     if (st != XY_OK)
         goto fail;
-    st = mpi_parallel_init(c->workers);
+    st = mpi_parallel_init(pool.workers);
     if (st == XY_OK)
-        st = create_workers(job);
+        st = create_workers(job, c);
+    if (st == XY_OK && c->cores > 0)
+        st = mpi_moves_create(job, c);
     if (st == XY_OK)
         st = create_ranks(job, c->worker_of);
     if (st == XY_OK)
@@ -316,6 +332,7 @@ void mpi_job_destroy(mpi_job_t *job)
     if (job->rings != NULL)
         munmap(job->rings, rings_bytes(job->workers));
     mpi_parallel_cleanup();
+    mpi_moves_destroy(job);
     if (job->pool != NULL)
         xy_pool_destroy(job->pool);
     if (job->ranks != NULL)

@@ -3,7 +3,8 @@
  * The job and its ranks.
  *
  * A job is the set of all ranks; a rank is one fiber that runs one private image of the program.
- * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
+ * Ranks of a job are numbered by their world rank. A rank never leaves its worker (one that moves
+ * takes it along: move.h), and everything
  * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
  * by that worker only: no locks. Requests of other workers travel as packets through the rings
  * (packet.h). Threads of a rank may act for the worker if the program has requested it, one at a
@@ -149,6 +150,8 @@ struct mpi_rank {
     int appnum;                /* number of its program in the job, or in its spawn */
     struct mpi_origin *origin; /* of a rank that was spawned (dynamic/); NULL: it was not, */
     mpi_comm_t *parent;        /* and what it has to those who did it, until it is freed */
+    _Atomic int
+        wanted; /* where ranks may move: the core that it is to go to, from 1; 0: it stays */
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
@@ -169,7 +172,8 @@ typedef struct mpi_pooled {
 
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
-    _Alignas(XMPI_LINES) xy_worker_t *base; /* its thread and the fibers on it */
+    /* Its thread and the fibers on it; changes only where ranks may move (move.h). */
+    _Alignas(XMPI_LINES) _Atomic(xy_worker_t *) base;
     int index;
     struct mpi_ring **in;  /* in[s]: packets from worker s; NULL for s == index */
     struct mpi_ring **out; /* out[d]: packets to worker d */
@@ -197,8 +201,10 @@ struct mpi_worker {
     _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
     _Atomic(void *) network; /* the same, from other processes: p2p/remote.h */
     mpi_gate_t gate;
-    _Atomic uint64_t progress_ns;                 /* of polls that found something, while */
-    _Atomic int progress_timers;                  /* so many want to know (packet.h) */
+    struct mpi_core *core;        /* where ranks may move: the core that it is on, else NULL; */
+    mpi_worker_t *next_here;      /* and another one there */
+    _Atomic uint64_t progress_ns; /* of polls that found something, while */
+    _Atomic int progress_timers;  /* so many want to know (packet.h) */
     _Alignas(XMPI_LINES) _Atomic int is_updating; /* one-sided: see rma/element.h */
 };
 
@@ -237,6 +243,13 @@ typedef struct {
     xy_status_t (*carry)(struct process *process);
 } mpi_thread_calls_t;
 
+/* The process of a rank leaves this thread, where it waits; and the addresses of thread-local
+ * variables on its stack become those of this thread, to which it has come. */
+typedef struct {
+    void (*leave)(struct process *process);
+    xy_fiber_moved_fn follow;
+} mpi_process_calls_t;
+
 struct mpi_job {
     /* Ranks so far: those that were started, then those that were spawned, which get the numbers of
      * others that have ended. Only grows; what is indexed by rank has room for `capacity`. */
@@ -268,7 +281,8 @@ struct mpi_job {
                                  In a  job of one process it is `net`, too */
     const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
     mpi_worker_t *worker;
-    struct mpi_ring *rings; /* [workers * workers], from * workers + to */
+    struct mpi_moves *moves; /* ranks may move (move.h), and have a worker each; NULL: they stay */
+    struct mpi_ring *rings;  /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
     int comm_workers;    /* the last ones: communication cores, without ranks */
     bool yield_on_start; /* a nonblocking start lets the other ranks of its worker reach theirs */
@@ -301,6 +315,7 @@ struct mpi_job {
      * Does not return when called from a rank. */
     void (*abort)(int code);
     mpi_thread_calls_t threads;
+    mpi_process_calls_t process_calls;
 };
 
 extern mpi_job_t *mpi_job;
@@ -433,6 +448,11 @@ typedef struct {
     void (*abort)(int code);
     void (*stuck)(void); /* no rank can move: report and end */
     mpi_thread_calls_t threads;
+    mpi_process_calls_t process_calls;
+    /* Ranks may move between this many cores (move.h), each from `core_of`, which is [size] then;
+     * 0: they stay on their workers. */
+    int cores;
+    const int *core_of;
     double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 

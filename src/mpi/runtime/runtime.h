@@ -12,6 +12,8 @@
  *   device.h              memory of GPUs
  *   job_clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    places of calls in the program; --trace; --monitor
+ *   load_balance.h        which ranks move: --balance
+ *   move.h                ranks that move between cores
  *   account.h             where the time goes; --report
  *   observe.h             events for tools
  *   runtime_live.h                what ranks do now, while someone outside looks
@@ -35,7 +37,9 @@
 #include "mpi/runtime/job_clock.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/line.h"
+#include "mpi/runtime/load_balance.h"
 #include "mpi/runtime/monitor.h"
+#include "mpi/runtime/move.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"

@@ -12,7 +12,9 @@ _Thread_local mpi_thread_t *mpi_thread_here;
 
 int mpi_thread_level_most(void)
 {
-    return mpi_job->clock == NULL ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    bool is_fixed = mpi_job->clock == NULL && mpi_job->moves == NULL;
+
+    return is_fixed ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
 /* ---- How many there are ---- */

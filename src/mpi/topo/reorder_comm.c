@@ -7,6 +7,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/runtime/runtime.h"
 #include "mpi/virtual/virtual.h"
 
 /* Made once; leaders of several communicators may come at the same time. */
@@ -70,7 +71,7 @@ xy_status_t mpi_reorder_imagine(const xy_machine_t *m)
 static xy_status_t make_machine(void)
 {
     bool is_imagined = is_elsewhere();
-    uint32_t count = (uint32_t)(is_imagined ? mpi_job->capacity : mpi_job->workers);
+    uint32_t count = (uint32_t)(is_imagined ? mpi_job->capacity : mpi_job_cores(mpi_job));
     uint32_t *leaf_of = xy_calloc(count, sizeof(*leaf_of));
     xy_target_t *t = NULL;
     xy_status_t st;
@@ -124,11 +125,18 @@ void mpi_reorder_cleanup(void)
     mpi_reorder_forget();
 }
 
+/* The worker of a rank, or the core that it began on, where ranks move: all members must know the
+ * same. */
+static int place_of(int world)
+{
+    return mpi_job->moves != NULL ? mpi_job->moves->first_core[world] : mpi_job->home[world];
+}
+
 static uint32_t leaf_of(const mpi_group_t *group, int rank)
 {
     int world = mpi_group_world(group, rank);
 
-    return machine.leaf_of[is_elsewhere() ? world : mpi_job->home[world]];
+    return machine.leaf_of[is_elsewhere() ? world : place_of(world)];
 }
 
 /* All members at one core have no choice; few others have none either. */
@@ -137,7 +145,7 @@ static bool is_one_core(const mpi_group_t *group)
     if (is_elsewhere())
         return false;
     for (int r = 1; r < group->size; r++)
-        if (mpi_job->home[mpi_group_world(group, r)] != mpi_job->home[mpi_group_world(group, 0)])
+        if (place_of(mpi_group_world(group, r)) != place_of(mpi_group_world(group, 0)))
             return false;
     return true;
 }

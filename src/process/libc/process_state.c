@@ -225,6 +225,29 @@ void process_forget(void)
     XY_RUNTIME_CALL(forget);
 }
 
+void process_give(process_t *process)
+{
+    unsigned more = atomic_load_explicit(&process_switch_more, memory_order_relaxed);
+    bool ran_last = process_main == process;
+
+    if (ran_last && (more & PROCESS_SWITCH_DEVICES) != 0)
+        process_device_leave(process);
+    process_locals_give(process);
+    if (process_sanitizer_has_stacks())
+        process_sanitizer_give(process);
+    if (ran_last)
+        process_forget();
+}
+
+void process_take(void *process, void *low, void *high)
+{
+    process_t *self = process;
+
+    self->thread = pthread_self();
+    self->tid = gettid();
+    process_locals_follow(process, low, high);
+}
+
 void process_end(process_t *process, int code)
 {
     process->exit_code = code & 0377;

@@ -222,8 +222,10 @@ const void *process_sanitizer_caller(const void *caller);
 void process_sanitizer_switch(process_t *next);
 /* The process that runs here ends; its frames are left as they are. */
 void process_sanitizer_end(const process_t *process);
-/* The calling thread runs on its own stack again. */
+/* The calling thread runs on its own stack again; and the process, whose stack it had, will continue
+ * on another thread. */
 void process_sanitizer_leave(void);
+void process_sanitizer_give(process_t *process);
 
 /* ---- Environment (environment_list.c) ---- */
 xy_status_t process_environment_init(process_t *process, char *const *environment);
@@ -304,6 +306,8 @@ static inline void process_switch(process_t *previous, process_t *next)
 /* The process of this thread continues on another one; or it has ended, and its variables are gone.
  */
 void process_locals_leave(void);
+/* The process waits here, and continues on another thread. */
+void process_locals_give(process_t *process);
 void process_locals_drop(void);
 /* The process `process` has come from another thread to this one with its stack from `low` to
  * `high`: addresses there that count from the thread pointer become those of this thread. */
@@ -354,6 +358,10 @@ int process_thread_without_signals(void *(*function)(void *), void *argument);
 xy_status_t process_detach(process_t *process);
 xy_status_t process_carry(process_t *process);
 void process_attach(void);
+/* A process that waits leaves the calling thread, whose fiber it is; and has come to the calling
+ * one, with its stack from `low` to `high`, as in process_locals_follow. */
+void process_give(process_t *process);
+void process_take(void *process, void *low, void *high);
 
 /* ---- Signals (signals.c) ---- */
 /* Faults name the process; SIGINT and others end the job, unless processes handle them. `processes`

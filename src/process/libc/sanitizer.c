@@ -164,6 +164,15 @@ void process_sanitizer_switch(process_t *next)
     here.announced = next;
 }
 
+void process_sanitizer_give(process_t *process)
+{
+    if (here.announced != process)
+        return;
+    runtime.start(&process->sanitizer_stack, here.bottom, here.size);
+    runtime.finish(NULL, NULL, NULL);
+    here.announced = NULL;
+}
+
 void process_sanitizer_leave(void)
 {
     if (here.announced == NULL)

@@ -494,6 +494,15 @@ void process_locals_leave(void)
         process_self->thread_pointer = (uintptr_t)__builtin_thread_pointer();
 }
 
+void process_locals_give(process_t *process)
+{
+    if (last == process) {
+        save(process);
+        last = NULL;
+    }
+    process->thread_pointer = (uintptr_t)__builtin_thread_pointer();
+}
+
 /* Compilers count on a function's thread staying the same: in the callers of a function that moves
  * the process (process_detach) they
  * may keep the thread pointer (on aarch64 they do), addresses of thread-local variables, and that

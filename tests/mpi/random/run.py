@@ -12,6 +12,7 @@
                                         completes what nobody waits for late; a third each as below with --processes and --check
   run.py --virtual ...                  in virtual time, on machines that are not there
   run.py --processes ...                with ranks in several processes
+  run.py --moves ...                    with ranks that move between cores at random
   run.py --check ...                    with mpiexec --check: nothing may be found in them
   run.py --report ...                   with mpiexec --report: the time of each rank is the sum of its parts
 
@@ -125,6 +126,20 @@ def processes_command(number, given, ranks, choose):
             *threads]
 
 
+def moves_command(number, given, ranks, choose):
+    """Ranks that move at random, with what works there; also between more cores than there are."""
+    cores, before = given.cores, []
+    if given.pretend and choose.random() < 0.4:
+        cores = choose.randint(3, 10)
+        before = ["env", "LD_PRELOAD=" + given.pretend, "XYLEM_TEST_CORES=%d" % cores]
+    options = ["--balance", "random:%d" % choose.choice([1, 2, 5, 20, 100])]
+    options += choose.choice([[], [], ["--progress", "none"], ["--spin", choose.choice(["0", "1us", "1ms"])]])
+    options += split_option(choose) + algorithm_option(choose)
+    options += choose.choice([[], ["--eager", choose.choice(["0", "64", "1K", "100K", "8M"])]])
+    options += choose.choice([[], ["--place", choose.choice(["packed", "random", "round-robin", "scatter"])]])
+    return [*before, given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps)]
+
+
 def surroundings(number, given):
     """What has no part in a program: a home that is missing, and the driver of a GPU."""
     choose = random.Random(-number)
@@ -151,6 +166,8 @@ def plain_command(number, given):
     if given.check or way == 0:
         return [given.mpiexec, "-n", str(ranks), *check_options(choose, ranks), given.program, str(number),
                 "--steps", str(given.steps)]
+    if given.moves:
+        return moves_command(number, given, ranks, choose)
     if given.processes or way == 1:
         return processes_command(number, given, ranks, choose)
     cores, before = given.cores, []
@@ -310,6 +327,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="with mpiexec --check")
     parser.add_argument("--report", action="store_true", help="with mpiexec --report")
     parser.add_argument("--processes", action="store_true", help="with ranks in several processes")
+    parser.add_argument("--moves", action="store_true", help="with ranks that move at random")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--timeout", type=float, default=testing.seconds(100), help="seconds for one program")
