@@ -170,7 +170,7 @@ static inline bool process_is_main(void)
 /* The same, or a thread that takes turns with it? Its waits let others run. */
 static inline bool process_has_turn(void)
 {
-    return process_is_main() || process_turn != NULL;
+    return process_is_main() || (process_turn != NULL && process_self != NULL);
 }
 
 /* Is it in the program's own code, and not in a call of the runtime? */
