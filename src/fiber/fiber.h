@@ -224,6 +224,14 @@ void xy_visitor_destroy(xy_fiber_t *visitor);
 void xy_visitor_come_in(xy_fiber_t *visitor);
 void xy_visitor_go_out(xy_fiber_t *visitor);
 
+/* Visitors of a worker that is not shared: one thread runs at a time, and no lock is needed. The
+ * worker's thread, in a fiber, lends its turn and waits until it is back. The visitor's thread acts
+ * for the worker from the end of await_turn until it returns the turn; other threads of the same
+ * worker must not wait for it meanwhile. */
+void xy_visitor_lend_turn(xy_fiber_t *visitor);
+void xy_visitor_await_turn(xy_fiber_t *visitor);
+void xy_visitor_return_turn(xy_fiber_t *visitor);
+
 /* `count` more threads may visit workers of the pool: as long as one of them does not wait in a
  * park, the pool is not stuck. Any thread. */
 void xy_pool_outside_add(xy_pool_t *pool, int count);

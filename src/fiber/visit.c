@@ -22,6 +22,9 @@
  * first. So the pool is stuck only when all its visitors wait, too, or when those that do not wait
  * here can be seen to wait for ever elsewhere (still.c).
  *
+ * Where one thing runs at a time, whatever it is (a job in virtual time, which has one worker), a
+ * visitor needs no lock: the worker's thread lends it its turn and waits until the turn is back.
+ *
  * A fiber may leave its worker for a thread of its own: it is detached, and visits from there. What
  * runs on its stack stays on it; only the thread changes, when nothing of the other worker's
  * thread is in use. It comes back before it ends.
@@ -413,6 +416,52 @@ void fiber_visitor_sleep(xy_worker_t *w, xy_fiber_t *self, double seconds)
 void xy_pool_outside_add(xy_pool_t *pool, int count)
 {
     atomic_fetch_add_explicit(&pool->outside, count, memory_order_acq_rel);
+}
+
+/* ---- Turns ---- */
+
+enum { TURN_HERE, TURN_LENT }; /* `call` of the visitor: who has it, the worker or the visitor */
+
+static void await_word(_Atomic uint32_t *word, uint32_t wanted)
+{
+    uint32_t other = wanted == TURN_LENT ? TURN_HERE : TURN_LENT;
+
+    for (int i = 0; i < CALL_LOOKS; i++) {
+        if (atomic_load_explicit(word, memory_order_acquire) == wanted)
+            return;
+        xy_relax();
+    }
+    while (atomic_load_explicit(word, memory_order_acquire) != wanted)
+        fiber_futex_wait(word, other, 0, FIBER_ANY_MASK);
+}
+
+static void pass_turn(xy_fiber_t *visitor, uint32_t to)
+{
+    atomic_store_explicit(&visitor->call, to, memory_order_release);
+    fiber_futex_wake(&visitor->call);
+}
+
+void xy_visitor_lend_turn(xy_fiber_t *visitor)
+{
+    pass_turn(visitor, TURN_LENT);
+    await_word(&visitor->call, TURN_HERE);
+}
+
+void xy_visitor_await_turn(xy_fiber_t *visitor)
+{
+    await_word(&visitor->call, TURN_LENT);
+    take_over(visitor->head.worker, visitor);
+}
+
+void xy_visitor_return_turn(xy_fiber_t *visitor)
+{
+    xy_worker_t *w = visitor->head.worker;
+
+    if (w->pool->config.visit != NULL)
+        w->pool->config.visit(w, visitor, false);
+    w->head.current = visitor->before;
+    xy_worker_current = NULL;
+    pass_turn(visitor, TURN_HERE);
 }
 
 /* ---- Fibers on threads of their own ---- */

@@ -80,10 +80,40 @@ static void look(process_t *self)
     mpi_job->clock->look(mpi_rank_of(self));
 }
 
+static void *make_thread(process_t *self)
+{
+    return mpi_job->clock->thread_make(mpi_rank_of(self));
+}
+
+static void *here(process_t *self)
+{
+    return mpi_job->clock->here(mpi_rank_of(self));
+}
+
+static void block(process_t *self, double seconds)
+{
+    mpi_job->clock->block(mpi_rank_of(self), seconds);
+}
+
+static void wake(process_t *self, void *other)
+{
+    mpi_job->clock->wake(mpi_rank_of(self), other);
+}
+
 void mpi_rank_follow_clock(const mpi_job_t *job)
 {
-    static process_clock_t clock = {.now = now, .sleep = sleep_virtually, .look = look};
+    static process_clock_t clock = {.now = now,
+                                    .sleep = sleep_virtually,
+                                    .look = look,
+                                    .thread_make = make_thread,
+                                    .here = here,
+                                    .block = block,
+                                    .wake = wake};
 
+    if (job->clock != NULL) {
+        clock.thread_begin = job->clock->thread_begin;
+        clock.thread_end = job->clock->thread_end;
+    }
     clock.reads_real_time = &job->reads_real_time;
     process_runtime.clock = job->clock != NULL ? &clock : NULL;
 }

@@ -472,6 +472,14 @@ mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values)
     return real;
 }
 
+/* Threads of OpenMP that wait give their turn to others at once: what they look for meanwhile can
+ * not come. */
+static void set_wait_policy(void)
+{
+    setenv("OMP_WAIT_POLICY", "passive", 0);
+    setenv("KMP_BLOCKTIME", "0", 0);
+}
+
 xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
                                 const virtual_config_t **config_p)
 {
@@ -479,6 +487,7 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     const char *slash;
     xy_status_t st;
 
+    set_wait_policy();
     all.values = values;
     all.room = ranks + XMPI_SPAWN_ROOM;
     st = read_machine(values);

@@ -232,7 +232,7 @@ static void destroy_procs(xy_vjob_t *job)
         xy_match_cleanup(&job->procs[i].match);
         xy_hash_cleanup(&job->procs[i].pairs);
     }
-    xy_free(job->procs);
+    job_procs_free(job);
 }
 
 void xy_vjob_destroy(xy_vjob_t *job)

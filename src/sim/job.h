@@ -78,9 +78,9 @@
  * Nonblocking collectives of Xylem inside a node where each process has a core, with communication
  * cores, threads or a split, are done by the simulated node (node.h), by the clock of the job.
  *
- * Processes that share a core take turns: one has the core until it waits, fails a test or ends;
- * the next is the one that could continue first. A test or probe without success takes `test`
- * seconds.
+ * Processes that share a core, and threads of a process, take turns: one has the core until it
+ * waits, fails a test or ends; the next is the one that could continue first. A test or probe
+ * without success takes `test` seconds.
  *
  * ---- Order ----
  *
@@ -156,7 +156,8 @@ enum { XY_VJOB_SPLIT_OFF = 0, XY_VJOB_SPLIT_AUTO = -1, XY_VJOB_SPLIT_ADAPTIVE = 
 typedef struct {
     const xy_machine_t *machine;
     int32_t procs;
-    int32_t room; /* ... that there may be with those of xy_vjob_start; at most `procs`: none */
+    int32_t room;    /* ... that there may be with those of xy_vjob_start; at most `procs`: none */
+    int32_t threads; /* that all of them may have at once (xy_vjob_thread) */
     const int32_t *core_of; /* [procs] usable cores of the machine in its order, from 0 */
     xy_sim_progress_t progress;
     const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
@@ -225,6 +226,9 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);
 double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
 /* It computes. True: continue. */
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
+/* The node, and the core, that it is on. */
+int32_t xy_vjob_node(const xy_vjob_t *job, int32_t proc);
+int32_t xy_vjob_core(const xy_vjob_t *job, int32_t proc);
 /* The slowdown of code that was timed on a core while the others were idle: more where other cores
  * of the node have processes, by the model of messages there. 1: not measured. */
 double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc);
@@ -237,6 +241,27 @@ void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
  * What was sent to it before and not received is dropped. XY_EINVAL: no such core; XY_ENOMEM. Both
  * are reported. */
 xy_status_t xy_vjob_start(xy_vjob_t *job, int32_t proc, int32_t other, int32_t core);
+/* ---- Threads of a process ----
+ *
+ * A thread has a time of its own, as a process has. It is on the core of its process, where all
+ * take turns, as processes that share a core do. Where a call takes a process, it may also be given
+ * the number of a thread: messages and parts of collectives are then those of the process, and the
+ * call takes time of the thread. Any thread may wait for a request of another one, which is then
+ * its own. Work for the process is done by the one of its threads that has been longest in a call.
+ */
+
+/* `proc`, a process or a thread of it, starts another one, which begins at once and takes its first
+ * turn when it has the core. *thread_p is its number, which may have been that of an earlier one.
+ * XY_ENOMEM: there are config.threads, or memory ran out; reported. */
+xy_status_t xy_vjob_thread(xy_vjob_t *job, int32_t proc, int32_t *thread_p);
+/* Its number among the threads of its process, as in traces: from 1; 0: it is the process. */
+int32_t xy_vjob_thread_of(const xy_vjob_t *job, int32_t proc);
+/* It leaves its core until another one wakes it, or for so many seconds (INFINITY: no limit).
+ * Always false: leave, and continue later. */
+bool xy_vjob_block(xy_vjob_t *job, int32_t proc, double seconds);
+/* `proc`, which runs, lets `other` continue, at the time of `proc`, if it is blocked. */
+void xy_vjob_wake(xy_vjob_t *job, int32_t proc, int32_t other);
+
 /* The clock has passed the end of the process, or it never began. */
 bool xy_vjob_is_over(const xy_vjob_t *job, int32_t proc);
 /* Following calls and waits of the process belong to this line (or whatever the number means). */

@@ -368,7 +368,7 @@ static void enter(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at)
         return;
     }
     /* Steps that begin at once may move the process on along its path. */
-    node = job_node_use(job->procs[coll->comm->procs[rank]].node);
+    node = job_node_use(job->procs[coll->requests[rank]->proc].node);
     if (shape->rank_left[rank] == 0) { /* it has nothing to do with it */
         coll->rank_left[rank] = 1;
         rank_less(job, coll, rank, at, node);
@@ -545,7 +545,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
                               const xy_vjob_coll_t *call, void *data)
 {
     job_proc_t *p = &job->procs[proc];
-    int32_t rank = job_comm_rank(comm, proc);
+    int32_t rank = job_comm_rank(comm, p->process->number);
     xy_vreq_t *r = job_request_collective(job, proc, data);
     xy_vcoll_t *coll = r != NULL ? find_coll(job, comm, rank) : NULL;
     bool is_last, needs_root = job_shape_needs_root(call->collective);
@@ -554,7 +554,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
     if (coll == NULL)
         return NULL;
     job_proc_busy(job, p, p->now + job_call_seconds(job, p, rank, call));
-    p->started = 0; /* its messages are no burst with those of calls before it */
+    p->process->started = 0; /* its messages are no burst with those of calls before it */
     r->coll = coll;
     r->rank = rank;
     r->is_early = false;

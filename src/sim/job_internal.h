@@ -4,6 +4,7 @@
  *
  *   job.c          making it, and running it
  *   job_proc.c     a process: its time, its turn on the core, when it continues
+ *   job_thread.c   threads of a process
  *   job_start.c    processes that begin: all at once, or while the job runs
  *   job_work.c     what must be done for a process, and who does it
  *   job_load.c     a core that copies, where memory has a limit
@@ -42,6 +43,7 @@
 #include "sim/sim_memory.h"
 
 typedef struct job_item job_item_t;
+typedef struct job_proc job_proc_t;
 typedef struct job_node job_node_t;
 typedef struct job_way job_way_t;
 typedef struct job_shape job_shape_t;
@@ -195,7 +197,7 @@ typedef struct {
     xy_envelope_t envelope;
 } job_call_t;
 
-typedef struct {
+struct job_proc {
     double now;
     job_state_t state;
     int32_t core, host, number;
@@ -205,10 +207,11 @@ typedef struct {
     job_node_t *node;
     xy_vmsg_t *last_sent; /* while it is not received: the last one to another core of the node */
     uint32_t line;
-    int32_t ahead;     /* sends since it last waited for the clock */
-    uint64_t arrived;  /* messages to it, but for those of collectives, */
-    uint64_t gone;     /* ... that are complete, */
-    uint64_t incoming; /* ... that were sent */
+    int32_t ahead;       /* sends since it last waited for the clock */
+    uint64_t arrived;    /* messages to it, but for those of collectives, */
+    uint64_t gone;       /* ... that are complete, */
+    uint64_t incoming;   /* ... that were sent */
+    job_proc_t *process; /* itself, or the process whose thread it is: see job_thread.c */
     xy_match_t match;
     job_item_t *first, **last; /* work that nobody does yet */
     double communication;
@@ -235,8 +238,12 @@ typedef struct {
     uint64_t held_since, held_end; /* a wait that is not written yet, ns */
     bool is_wait_held;
     xy_trace_row_t *row;
-    xy_hash_t pairs; /* peer to xy_vjob_pair_t */
-} job_proc_t;
+    xy_hash_t pairs;                   /* peer to xy_vjob_pair_t */
+    bool is_blocked;                   /* until xy_vjob_wake() or its event */
+    int32_t first_thread, free_thread; /* of the process, in the order of creation; -1 */
+    int32_t next_thread;               /* in one of these lists; -1 */
+    int32_t thread; /* its number in the process; of the process: how many it has had at once */
+};
 
 /* Many processes on one core: XY_MESSAGE_CROWD, XY_MESSAGE_THRONG. */
 enum { JOB_CROWDS = 2 };
@@ -255,6 +262,7 @@ typedef struct job_copier {
 
 typedef struct {
     int32_t procs;
+    bool has_threads;         /* a process of it has had some */
     int32_t first, last;      /* processes that want it; -1 */
     int32_t holder;           /* the last process that had it; -1 */
     double busy;              /* until then */
@@ -462,7 +470,8 @@ struct xy_vjob {
     job_sim_way_t *sims;
     job_scheduled_t *scheduled; /* collectives there */
     int32_t known;              /* processes that were ever there have numbers below it */
-    int32_t begun, finished;    /* a process counts each time */
+    int32_t begun, finished;    /* a process, or a thread, counts each time */
+    int32_t threads;            /* numbers that were given to threads */
     bool is_stopped;
     xy_status_t status;
     xy_vjob_totals_t totals;
@@ -503,7 +512,31 @@ void job_core_plan(xy_vjob_t *job, job_core_t *core); /* when the next process h
 void job_proc_busy(xy_vjob_t *job, job_proc_t *p, double until);
 void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *because);
 
+/* Do processes, or threads, take turns there? */
+static inline bool job_core_is_shared(const job_core_t *core)
+{
+    return core->procs > 1 || core->has_threads;
+}
+
+/* job_thread.c */
+/* Memory for so many processes and threads, zeros; NULL: there is none. And given back. */
+job_proc_t *job_procs_make(const xy_vjob_t *job, size_t count);
+void job_procs_free(xy_vjob_t *job);
+/* The thread for work of a process: one that is in a call. */
+job_proc_t *job_thread_for(xy_vjob_t *job, job_proc_t *process);
+/* A turn has ended: threads that wait do the work that was left to it. */
+void job_threads_catch_up(xy_vjob_t *job, job_proc_t *process);
+/* A message is there that no receive has met: for those that probe. */
+void job_threads_probe(xy_vjob_t *job, job_proc_t *process);
+/* The process ends, and its threads with it. */
+void job_threads_finish(xy_vjob_t *job, job_proc_t *process);
+/* The request is one of the thread that waits for it, or tests it. */
+void job_threads_take(const job_proc_t *p, xy_vreq_t *const *requests, size_t count);
+
 /* job_start.c */
+int32_t job_room(const xy_vjob_config_t *config); /* processes that there may be */
+/* Numbers up to this one are those of processes, or of threads, that may begin. */
+xy_status_t job_proc_make_known(xy_vjob_t *job, int32_t proc, int32_t core);
 xy_status_t job_start_all(xy_vjob_t *job);
 /* Drop the messages to the process that no receive has met. */
 void job_proc_drop_messages(xy_vjob_t *job, job_proc_t *p);
@@ -531,9 +564,9 @@ bool job_sim_help(xy_vjob_t *job, job_proc_t *p);
 /* job_work.c */
 /* There is work for a process now (or from item->ready on): it is done or kept. */
 void job_work(xy_vjob_t *job, job_item_t *item);
-/* There is work for the process that runs. It is kept; where others do it for the process, `event`
- * comes when the clock has come to the time of the process, and calls job_work(). */
-void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event);
+/* There is work for the process of `p`, which runs. It is kept; where others do it for the process,
+ * `event` comes when the clock has come to the time of the process, and calls job_work(). */
+void job_work_later(xy_vjob_t *job, job_proc_t *p, job_item_t *item, xy_event_t *event);
 /* Does a communication core or a thread work for it while it computes? */
 bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p);
 /* The process is in a call: what was kept and is ready. */

@@ -74,7 +74,7 @@ void job_request_done(xy_vjob_t *job, xy_vreq_t *r, double at, job_node_t *becau
 {
     job_proc_t *p = &job->procs[r->proc];
 
-    p->has_received |= r->kind == JOB_RECEIVE;
+    p->process->has_received |= r->kind == JOB_RECEIVE;
     r->is_done = true;
     r->done_at = at;
     r->message = NULL;
@@ -340,7 +340,7 @@ void job_message_met(xy_vjob_t *job, xy_vmsg_t *m, bool is_now)
         return;
     }
     m->stage = JOB_WORK;
-    job_work_later(job, &m->item, &m->event);
+    job_work_later(job, &job->procs[m->receive->proc], &m->item, &m->event);
 }
 
 void job_message_flowed(void *model, xy_flow_t *flow)
@@ -381,7 +381,7 @@ void job_message_answer(xy_vjob_t *job, xy_vmsg_t *m, double when)
 /* The receive of the process that runs has met the message. */
 static void meet_now(xy_vjob_t *job, xy_vmsg_t *m)
 {
-    job_proc_t *p = &job->procs[m->to];
+    job_proc_t *p = &job->procs[m->receive->proc];
 
     if (!job_message_asks(m)) {
         job_message_met(job, m, false);
@@ -449,7 +449,9 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         return;
     }
     xy_match_keep(&p->match, &m->entry);
-    if (p->state == JOB_PROBING)
+    if (p->first_thread >= 0)
+        job_threads_probe(job, p);
+    else if (p->state == JOB_PROBING)
         job_probe_arrived(job, p);
 }
 
@@ -625,12 +627,13 @@ static void ahead_due(xy_event_t *event)
 xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data)
 {
     job_proc_t *p = &job->procs[proc];
+    int32_t from = p->process->number;
     xy_vreq_t *r = request_new(job, proc, JOB_SEND, data);
-    xy_vmsg_t *m = r != NULL ? job_message_new(job, proc, p2p->peer, p2p->bytes) : NULL;
+    xy_vmsg_t *m = r != NULL ? job_message_new(job, from, p2p->peer, p2p->bytes) : NULL;
 
     if (m == NULL)
         return NULL;
-    m->entry.envelope = envelope_of(p2p, proc);
+    m->entry.envelope = envelope_of(p2p, from);
     m->is_synchronous = p2p->mode == XY_VJOB_SYNCHRONOUS;
     m->is_ready = p2p->mode == XY_VJOB_READY;
     m->is_blocking = p2p->is_blocking;
@@ -642,7 +645,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     job_proc_busy(job, p, message_send(job, m, p->now));
     job_record_sent(job, m);
     m->node = job_node_use(p->node);
-    job_count_message(job, proc, p2p->peer, p2p->bytes, false);
+    job_count_message(job, from, p2p->peer, p2p->bytes, false);
     m->is_captured = (m->is_eager && !m->is_synchronous) || p2p->mode == XY_VJOB_BUFFERED;
     if (!m->is_captured)
         return r;
@@ -661,6 +664,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
 xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data)
 {
     job_proc_t *p = &job->procs[proc];
+    xy_match_t *match = &p->process->match;
     xy_vreq_t *r = request_new(job, proc, JOB_RECEIVE, data);
     xy_match_entry_t *found;
 
@@ -668,13 +672,13 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
         return NULL;
     r->entry.envelope = envelope_of(p2p, p2p->peer);
     r->posted_at = p->now;
-    found = xy_match_find(&p->match, &r->entry.envelope);
+    found = xy_match_find(match, &r->entry.envelope);
     if (found == NULL) {
-        xy_match_post(&p->match, &r->entry);
+        xy_match_post(match, &r->entry);
         r->is_posted = true;
         return r;
     }
-    xy_match_drop(&p->match, found);
+    xy_match_drop(match, found);
     r->message = (xy_vmsg_t *)found;
     r->message->receive = r;
     r->message->receive_busy += r->message->late + job_cache_late(job, r->message, p->now);

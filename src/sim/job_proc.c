@@ -38,9 +38,11 @@ static void go(xy_vjob_t *job, job_proc_t *p)
     job_core_t *core = &job->cores[p->core];
 
     p->state = JOB_RUNNING;
-    p->ahead = p->started = 0;
+    p->ahead = p->process->started = 0;
     job->config.run(job->config.owner, p->number);
-    if (core->procs == 1)
+    if (p->process != p || p->first_thread >= 0)
+        job_threads_catch_up(job, p->process);
+    if (!job_core_is_shared(core))
         return;
     core->holder = p->number;
     core->busy = fmax(core->busy, p->now);
@@ -63,10 +65,10 @@ static void want_core(xy_vjob_t *job, job_proc_t *p)
 {
     job_core_t *core = &job->cores[p->core];
 
-    if (core->procs == 1 || (core->first < 0 && core->busy <= job->clock.now)) {
+    if (!job_core_is_shared(core) || (core->first < 0 && core->busy <= job->clock.now)) {
         job_proc_idle(job, p, job->clock.now, p->call.node);
         job_node_set(job, &p->call.node, NULL);
-        if (core->procs > 1 && core->holder >= 0 && core->holder != p->number)
+        if (job_core_is_shared(core) && core->holder >= 0 && core->holder != p->number)
             job_proc_busy(job, p, p->now + swap_of(job, core, p));
         go(job, p);
         return;
@@ -123,6 +125,7 @@ static void proc_due(xy_event_t *event)
         job_sim_wait(job, p);
         break;
     default:
+        p->is_blocked = false;
         want_core(job, p);
     }
 }
@@ -141,6 +144,8 @@ xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core)
     p->core = core;
     p->host = job->host_of[core];
     p->last = &p->first;
+    p->process = p;
+    p->first_thread = p->free_thread = p->next_thread = -1;
     xy_hash_init(&p->pairs, XY_HASH_U64);
     xy_event_init(&p->event, proc_due, job, proc);
     return xy_match_init(&p->match) == XY_OK ? XY_OK : xy_fail_memory("simulating a job");
@@ -151,6 +156,16 @@ xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core)
 double xy_vjob_now(const xy_vjob_t *job, int32_t proc)
 {
     return job->procs[proc].now;
+}
+
+int32_t xy_vjob_node(const xy_vjob_t *job, int32_t proc)
+{
+    return job->procs[proc].host;
+}
+
+int32_t xy_vjob_core(const xy_vjob_t *job, int32_t proc)
+{
+    return job->procs[proc].core;
 }
 
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds)
@@ -170,7 +185,7 @@ bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds)
     p->state = JOB_COMPUTING;
     p->thread_busy = p->compute_since = start;
     xy_vclock_set(&job->clock, &p->event, start + seconds);
-    while (p->first != NULL && p->state == JOB_COMPUTING) /* the thread has the core now */
+    while (p->process->first != NULL && p->state == JOB_COMPUTING) /* the thread has the core now */
         job_work_take(job, p);
     return false;
 }
@@ -190,7 +205,9 @@ void xy_vjob_finish(xy_vjob_t *job, int32_t proc)
 {
     job_proc_t *p = &job->procs[proc];
 
+    job_threads_finish(job, p);
     job_record_finish(job, p);
+    p->is_blocked = false;
     p->state = JOB_FINISHED;
     p->is_there = false;
     p->end = p->now;

@@ -11,12 +11,16 @@ static uint64_t nanoseconds(double seconds)
     return (uint64_t)llround(seconds * 1e9);
 }
 
+/* Make the row of a process, or of a thread, on its node. */
 static xy_status_t make_row(xy_vjob_t *job, job_proc_t *p)
 {
-    char name[32], group[32];
+    char name[64], group[32];
     xy_status_t st;
 
-    snprintf(name, sizeof(name), "rank %d", (int)p->number);
+    if (p->process == p)
+        snprintf(name, sizeof(name), "rank %d", (int)p->number);
+    else
+        snprintf(name, sizeof(name), "rank %d thread %d", (int)p->process->number, (int)p->thread);
     snprintf(group, sizeof(group), "node %d", (int)p->host);
     st = xy_trace_row_create(job->config.trace, name, group, &p->row);
     xy_trace_counter_at(p->row, nanoseconds(p->now), job->counter_core, p->core);
@@ -48,14 +52,14 @@ void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end)
 {
     if (p->row == NULL)
         return;
-    xy_trace_state_at(p->row, nanoseconds(start), nanoseconds(end), job->kind_compute, p->number,
-                      p->kernel);
+    xy_trace_state_at(p->row, nanoseconds(start), nanoseconds(end), job->kind_compute,
+                      p->process->number, p->kernel);
 }
 
 void job_record_finish(const xy_vjob_t *job, job_proc_t *p)
 {
     if (p->is_wait_held)
-        xy_trace_state_at(p->row, p->held_since, p->held_end, job->kind_wait, p->number,
+        xy_trace_state_at(p->row, p->held_since, p->held_end, job->kind_wait, p->process->number,
                           XY_TRACE_NO_LABEL);
     p->is_wait_held = false;
 }
@@ -83,18 +87,20 @@ static xy_trace_message_t half_of(const xy_vmsg_t *m, int32_t rank, int32_t peer
 
 void job_record_sent(xy_vjob_t *job, xy_vmsg_t *m)
 {
+    const job_proc_t *p = &job->procs[m->send->proc];
     xy_trace_message_t half;
 
-    if (!job->config.has_steps || job->procs[m->from].row == NULL)
+    if (!job->config.has_steps || p->row == NULL)
         return;
     m->step = ++job->steps;
     half = half_of(m, m->from, m->to);
-    xy_trace_put_sent(job->procs[m->from].row, nanoseconds(m->sent), &half);
+    xy_trace_put_sent(p->row, nanoseconds(m->sent), &half);
 }
 
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *m, double end)
 {
-    const job_proc_t *from = &job->procs[m->from], *to = &job->procs[m->to];
+    const job_proc_t *from = &job->procs[m->from];
+    const job_proc_t *to = &job->procs[m->receive != NULL ? m->receive->proc : m->to];
 
     if (m->step != 0) {
         xy_trace_message_t half = half_of(m, m->to, m->from);
@@ -113,7 +119,7 @@ void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label)
 
     if (p->row != NULL && p->label != 0 && p->now > p->call_since)
         xy_trace_state_at(p->row, nanoseconds(p->call_since), nanoseconds(p->now), job->kind_call,
-                          proc, p->label);
+                          p->process->number, p->label);
     job_record_finish(job, p);
     p->label = label;
     p->call_since = p->now;
@@ -123,7 +129,7 @@ void xy_vjob_step(xy_vjob_t *job, int32_t proc, uint32_t site)
 {
     const job_proc_t *p = &job->procs[proc];
 
-    xy_trace_call_at(p->row, nanoseconds(p->now), (uint32_t)proc, p->label, site);
+    xy_trace_call_at(p->row, nanoseconds(p->now), (uint32_t)p->process->number, p->label, site);
 }
 
 void xy_vjob_step_collective(xy_vjob_t *job, int32_t proc, const xy_trace_collective_t *part)

@@ -56,17 +56,18 @@ bool job_remote_alone(xy_vjob_t *job, int32_t from, int32_t to, double start, do
 bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p)
 {
     job_proc_t *p = &job->procs[proc];
+    int32_t from = p->process->number;
     double busy, end;
     xy_vmsg_t m;
 
-    if (!travel(job, proc, remote->peer, remote->bytes, p->now, &m, &end))
+    if (!travel(job, from, remote->peer, remote->bytes, p->now, &m, &end))
         return false;
     busy = p->now + m.send_busy;
     if (remote->is_answered &&
-        !travel(job, remote->peer, proc, remote->answer_bytes, end, &m, &end))
+        !travel(job, remote->peer, from, remote->answer_bytes, end, &m, &end))
         return false;
     if (!remote->is_hidden)
-        job_count_message(job, proc, remote->peer, remote->bytes + remote->answer_bytes, false);
+        job_count_message(job, from, remote->peer, remote->bytes + remote->answer_bytes, false);
     job_proc_busy(job, p, busy);
     *end_p = end;
     return true;

@@ -62,7 +62,11 @@ void xy_vjob_proc(const xy_vjob_t *job, int32_t proc, xy_vjob_proc_t *result)
                                .bytes = p->bytes,
                                .is_waiting = p->state != JOB_FINISHED,
                                .line = p->line};
-    result->idle = fmax(0, end - p->absent - p->compute - p->communication);
+    for (int32_t t = p->first_thread; t >= 0; t = job->procs[t].next_thread) {
+        result->compute += job->procs[t].compute;
+        result->communication += job->procs[t].communication;
+    }
+    result->idle = fmax(0, end - p->absent - result->compute - result->communication);
 }
 
 void xy_vjob_totals(const xy_vjob_t *job, xy_vjob_totals_t *totals)

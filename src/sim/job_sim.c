@@ -39,7 +39,7 @@ bool job_sim_splits(const xy_vjob_t *job, xy_collective_t collective)
 static bool has_own_cores(const xy_vjob_t *job, const xy_vcomm_t *comm)
 {
     for (int32_t i = 0; i < job->config.procs; i++)
-        if (job->cores[job->core_of[i]].procs != 1)
+        if (job->cores[job->core_of[i]].procs != 1 || job->cores[job->core_of[i]].has_threads)
             return false;
     for (int32_t i = 0; i < comm->count; i++)
         if (comm->nodes[i] > 0 || comm->procs[i] >= job->config.procs ||

@@ -20,13 +20,18 @@ static void count_begun(xy_vjob_t *job, job_proc_t *p)
     job->begun++;
 }
 
+int32_t job_room(const xy_vjob_config_t *config)
+{
+    return config->room > config->procs ? config->room : config->procs;
+}
+
 xy_status_t job_start_all(xy_vjob_t *job)
 {
     const xy_vjob_config_t *c = &job->config;
-    int32_t room = c->room > c->procs ? c->room : c->procs;
+    size_t room = (size_t)job_room(c) + (size_t)c->threads;
     xy_status_t st = XY_OK;
 
-    job->procs = xy_calloc((size_t)room, sizeof(*job->procs));
+    job->procs = job_procs_make(job, room);
     job->core_of = xy_malloc((size_t)c->procs * sizeof(*job->core_of));
     if (job->procs == NULL || job->core_of == NULL)
         return xy_fail_memory("simulating a job");
@@ -68,7 +73,7 @@ static void leave_core(xy_vjob_t *job, job_proc_t *p)
 static void make_room(xy_vjob_t *job, int32_t core)
 {
     job_core_t *c = &job->cores[core];
-    bool was_alone = c->procs == 1;
+    bool was_alone = !job_core_is_shared(c);
 
     for (int32_t i = 0; i < job->known; i++) {
         job_proc_t *p = &job->procs[i];
@@ -99,7 +104,7 @@ static xy_status_t renew(xy_vjob_t *job, job_proc_t *p, int32_t core)
 }
 
 /* Numbers between those that are known and the new one have not been used either. */
-static xy_status_t make_known(xy_vjob_t *job, int32_t proc, int32_t core)
+xy_status_t job_proc_make_known(xy_vjob_t *job, int32_t proc, int32_t core)
 {
     xy_status_t st = XY_OK;
 
@@ -117,8 +122,8 @@ xy_status_t xy_vjob_start(xy_vjob_t *job, int32_t proc, int32_t other, int32_t c
     double when;
 
     if (st == XY_OK)
-        st = is_new ? make_known(job, other, core) : renew(job, p, core);
-    if (st == XY_OK && p->host != host)
+        st = is_new ? job_proc_make_known(job, other, core) : renew(job, p, core);
+    if (st == XY_OK && (p->host != host || p->row == NULL))
         st = job_record_start(job, p);
     if (st != XY_OK)
         return st;

@@ -100,7 +100,7 @@ static void begin_wait(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *const *requests
         p->call.left = p->call.has_until ? 0 : 1;
     if (p->call.left == 0)
         wait_over(job, p);
-    while (p->first != NULL && p->state == JOB_WAITING)
+    while (p->process->first != NULL && p->state == JOB_WAITING)
         job_work_take(job, p);
     if (p->state == JOB_WAITING && (job->host[p->host].has_comm || job->sims != NULL))
         xy_vclock_set(&job->clock, &p->event, p->now);
@@ -112,12 +112,14 @@ bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
     job_proc_t *p = &job->procs[proc];
 
     job_work_ready(job, p);
+    if (p->process->first_thread >= 0)
+        job_threads_take(p, requests, count);
     for (size_t i = 0; i < count; i++)
         if (requests[i] != NULL && requests[i]->measured != 0)
             job_sim_measure(p, requests[i]);
-    for (size_t i = 0; i < count && p->started > 0; i++)
+    for (size_t i = 0; i < count && p->process->started > 0; i++)
         if (requests[i] != NULL && requests[i]->kind == JOB_RECEIVE)
-            p->started = 0;
+            p->process->started = 0;
     if (are_over(p, requests, count, how))
         return true;
     begin_wait(job, p, requests, count, how);
@@ -135,14 +137,14 @@ static void probe_found(job_proc_t *p, xy_vmsg_t *m)
                                   .send_data = m->send_data};
     if (!p->call.takes)
         return;
-    xy_match_drop(&p->match, &m->entry);
+    xy_match_drop(&p->process->match, &m->entry);
     m->is_taken = true;
     p->taken = m;
 }
 
 static bool probe_now(job_proc_t *p)
 {
-    xy_match_entry_t *found = xy_match_find(&p->match, &p->call.envelope);
+    xy_match_entry_t *found = xy_match_find(&p->process->match, &p->call.envelope);
 
     if (found != NULL)
         probe_found(p, (xy_vmsg_t *)found);
@@ -151,7 +153,7 @@ static bool probe_now(job_proc_t *p)
 
 void job_probe_arrived(xy_vjob_t *job, job_proc_t *p)
 {
-    const xy_match_entry_t *found = xy_match_find(&p->match, &p->call.envelope);
+    const xy_match_entry_t *found = xy_match_find(&p->process->match, &p->call.envelope);
 
     if (found == NULL || !leave(job, p))
         return;
@@ -168,7 +170,7 @@ static void cancel_now(xy_vjob_t *job, xy_vreq_t *r)
     xy_vmsg_t *m = r->message;
 
     if (r->kind == JOB_RECEIVE && r->is_posted) {
-        xy_match_unpost(&p->match, &r->entry);
+        xy_match_unpost(&p->process->match, &r->entry);
         r->is_posted = false;
     } else if (r->kind == JOB_SEND && m != NULL && m->receive == NULL && !m->is_taken) {
         m->send = NULL;
@@ -211,7 +213,7 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
     if (c->is_waiting) {
         p->state = JOB_PROBING;
         p->wait_since = p->now;
-        while (p->first != NULL && p->state == JOB_PROBING)
+        while (p->process->first != NULL && p->state == JOB_PROBING)
             job_work_take(job, p);
         job_sim_wait(job, p);
         return false;
@@ -267,6 +269,8 @@ bool xy_vjob_test(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
 {
     job_proc_t *p = &job->procs[proc];
 
+    if (p->process->first_thread >= 0)
+        job_threads_take(p, requests, count);
     p->call = (job_call_t){.requests = requests, .count = count, .how = how};
     return call(job, p);
 }
@@ -286,6 +290,8 @@ bool xy_vjob_cancel(xy_vjob_t *job, int32_t proc, xy_vreq_t *request)
 {
     job_proc_t *p = &job->procs[proc];
 
+    if (p->process->first_thread >= 0)
+        job_threads_take(p, &request, 1);
     p->call = (job_call_t){.cancel = request};
     return call(job, p);
 }

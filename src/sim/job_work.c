@@ -16,7 +16,7 @@ static void handled(xy_vjob_t *job, job_copier_t *copier, job_item_t *item)
     job_node_t *node;
 
     job_proc_busy(job, p, job->clock.now);
-    if (core->procs > 1)
+    if (job_core_is_shared(core))
         core->busy = job->clock.now;
     node = job_node_use(p->node);
     item->done(job, item, p->now, node);
@@ -40,15 +40,15 @@ static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
     item->node = NULL;
     job_proc_idle(job, p, item->ready, node);
     job_node_drop(job, node);
-    if (core->procs > 1)
+    if (job_core_is_shared(core))
         job_proc_idle(job, p, core->busy, NULL);
     if (job_is_load(job, item)) {
         job_load_begin(job, p->core, p->number, item, p->now, handled);
-        core->busy = core->procs > 1 ? INFINITY : core->busy;
+        core->busy = job_core_is_shared(core) ? INFINITY : core->busy;
         return;
     }
     job_proc_busy(job, p, p->now + item->seconds(job, item, p->now));
-    if (core->procs > 1)
+    if (job_core_is_shared(core))
         core->busy = fmax(core->busy, p->now);
     node = job_node_use(p->node); /* later work of the process may depend on it */
     item->done(job, item, p->now, node);
@@ -109,7 +109,7 @@ static bool can_help(const xy_vjob_t *job, const job_proc_t *p)
     const job_core_t *core = &job->cores[p->core];
 
     return p->state == JOB_WAITING && p->now <= job->clock.now && core->copier.item == NULL &&
-           (core->procs == 1 || (core->first < 0 && core->busy <= job->clock.now));
+           (!job_core_is_shared(core) || (core->first < 0 && core->busy <= job->clock.now));
 }
 
 static void help(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
@@ -156,7 +156,7 @@ static job_item_t *take_shared(job_host_t *host, int32_t proc)
 void job_work_help(xy_vjob_t *job, job_proc_t *p)
 {
     job_host_t *host = &job->host[p->host];
-    job_item_t *item = can_help(job, p) ? take_shared(host, p->number) : NULL;
+    job_item_t *item = can_help(job, p) ? take_shared(host, p->process->number) : NULL;
 
     if (item != NULL) {
         help(job, p, item);
@@ -261,7 +261,7 @@ static void core_handle(xy_vjob_t *job, job_core_t *core, job_item_t *item, doub
 
 void job_work(xy_vjob_t *job, job_item_t *item)
 {
-    job_proc_t *p = &job->procs[item->proc];
+    job_proc_t *p = job_thread_for(job, &job->procs[item->proc]);
     double at = fmax(job->clock.now, item->ready);
     bool is_in_call =
         p->state == JOB_WAITING || p->state == JOB_PROBING || p->state == JOB_FINISHED;
@@ -277,18 +277,17 @@ void job_work(xy_vjob_t *job, job_item_t *item)
     } else if (item->is_core && p->state == JOB_RESUMING) {
         core_handle(job, &job->cores[p->core], item, at);
     } else {
-        keep(p, item);
+        keep(p->process, item);
     }
 }
 
-void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event)
+void job_work_later(xy_vjob_t *job, job_proc_t *p, job_item_t *item, xy_event_t *event)
 {
-    job_proc_t *p = &job->procs[item->proc];
 
     if (job_work_has_helper(job, p))
         xy_vclock_set(&job->clock, event, p->now);
     else
-        keep(p, item);
+        keep(p->process, item);
 }
 
 static job_item_t *take(job_proc_t *p, job_item_t **place)
@@ -303,33 +302,34 @@ static job_item_t *take(job_proc_t *p, job_item_t **place)
 
 void job_work_take(xy_vjob_t *job, job_proc_t *p)
 {
-    job_work(job, take(p, &p->first));
+    job_work(job, take(p->process, &p->process->first));
 }
 
 void job_work_ready(xy_vjob_t *job, job_proc_t *p)
 {
-    bool is_any = p->first != NULL;
+    job_proc_t *process = p->process;
+    bool is_any = process->first != NULL;
 
     while (is_any) {
-        job_item_t **place = &p->first;
+        job_item_t **place = &process->first;
 
         while (*place != NULL && ((*place)->ready > p->now || job_is_load(job, *place)))
             place = &(*place)->next;
         is_any = *place != NULL;
         if (is_any)
-            handle(job, p, take(p, place));
+            handle(job, p, take(process, place));
     }
 }
 
 bool job_work_test(xy_vjob_t *job, job_proc_t *p)
 {
-    job_item_t **place = &p->first;
+    job_item_t **place = &p->process->first;
 
     while (*place != NULL && ((*place)->ready > p->now || !job_is_load(job, *place)))
         place = &(*place)->next;
     if (*place == NULL || job->cores[p->core].copier.item != NULL)
         return false;
-    handle(job, p, take(p, place));
+    handle(job, p, take(p->process, place));
     p->is_leaving = true;
     return true;
 }

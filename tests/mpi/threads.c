@@ -7,7 +7,6 @@
  *
  *   threads [PART]     one part only: pingpong, waitany, probe, collectives, communicators,
  *                      handover, sessions
- *   threads virtual    in virtual time, where no thread but the rank's own may call MPI
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -283,11 +282,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     levels(provided);
-    if (argc > 1 && strcmp(argv[1], "virtual") == 0) {
-        CHECK(provided == MPI_THREAD_FUNNELED);
-        MPI_Finalize();
-        return 0;
-    }
     CHECK(provided == MPI_THREAD_MULTIPLE);
     CHECK(pthread_create(&thread, NULL, other_thread, &provided) == 0);
     CHECK(pthread_join(thread, NULL) == 0);

@@ -48,8 +48,6 @@ MACHINES = ["node:1 core:32", "node:4(latency=1us bandwidth=12.5GB/s) core:8"]
 # Of these all runs look at all: they have answers of their own, or break when a promise of the scanner does.
 ALWAYS = {*KERNEL_CALLS, *LOOPS, "early_return", "intercomm", "persistent_collectives",
           "sorted_bytes", "window_groups"}
-# All ranks of a run in virtual time share memory; a prediction splits by the machine's nodes.
-ONE_NODE = {"shared_split"}
 # A run may reorder the ranks of a grid by the nodes; a prediction leaves them where they are.
 REORDERS = {"heat2d"}
 # The monitor counts a reduction between two groups by the slices of the vectors of both; it is predicted as an
@@ -162,7 +160,7 @@ class Tester:
             for ranks in RANKS.get(name, [1, 2, 4, 6] if testing.SOAK else [4]):
                 for arguments in ARGUMENTS.get(name, [[]]):
                     self.compare(name, work, ranks, arguments)
-                    for machine in MACHINES[:1] if name in REORDERS | ONE_NODE else MACHINES:
+                    for machine in MACHINES[:1] if name in REORDERS else MACHINES:
                         self.compare_virtual(work, machine, ranks, arguments)
 
     def test_all(self, names):

@@ -3,6 +3,7 @@
 #ifndef XY_TESTING_SIM_JOB_H
 #define XY_TESTING_SIM_JOB_H
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/job.h"
@@ -29,7 +30,10 @@ typedef enum {
     DO_PUT,    /* start: bytes to the peer */
     DO_GET,    /* ... and from it */
     DO_SYNC,
-    DO_START, /* the peer, on core `tag`, from the beginning of its acts */
+    DO_START,  /* the peer, on core `tag`, from the beginning of its acts */
+    DO_THREAD, /* the peer, which is the number that it gets */
+    DO_BLOCK,  /* for so many seconds; 0: until it is woken */
+    DO_WAKE,   /* the peer */
 } testing_kind_t;
 
 typedef struct {
@@ -181,6 +185,7 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
     testing_proc_t *p = &t->procs[proc];
     xy_vjob_p2p_t p2p = {act->context,         act->peer,  act->tag, act->mode, act->bytes,
                          act->kind == DO_SEND, act->buffer};
+    int32_t thread = -1;
 
     switch (act->kind) {
     case DO_COMPUTE:
@@ -236,6 +241,16 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
     case DO_START:
         t->procs[act->peer].at = 0;
         assert_int_equal(xy_vjob_start(t->job, proc, act->peer, act->tag), XY_OK);
+        return true;
+    case DO_THREAD:
+        assert_int_equal(xy_vjob_thread(t->job, proc, &thread), XY_OK);
+        assert_int_equal(thread, act->peer);
+        t->procs[thread].at = 0;
+        return true;
+    case DO_BLOCK:
+        return again || xy_vjob_block(t->job, proc, act->seconds > 0 ? act->seconds : INFINITY);
+    case DO_WAKE:
+        xy_vjob_wake(t->job, proc, act->peer);
         return true;
     case DO_SYNC:
         return again || xy_vjob_sync(t->job, proc);
@@ -296,6 +311,14 @@ static inline void testing_job_room(testing_job_t *t, int32_t room)
     free(t->procs);
     t->procs = calloc((size_t)room, sizeof(*t->procs));
     assert_non_null(t->procs);
+}
+
+/* Their threads have the numbers after those of processes. */
+static inline void testing_job_threads(testing_job_t *t, int32_t threads)
+{
+    testing_job_room(t, t->config.procs + threads);
+    t->config.room = t->config.procs;
+    t->config.threads = threads;
 }
 
 /* Creates the job and its world communicator; processes without cores get those of their

@@ -204,11 +204,19 @@ int impl_is_thread_main(int *flag)
     return MPI_SUCCESS;
 }
 
+/* A thread that may not call MPI has the time of its rank. */
+static mpi_rank_t *rank_of_clock(void)
+{
+    return mpi_self != NULL ? mpi_self : mpi_thread_owner;
+}
+
 double impl_wtime(void)
 {
+    mpi_rank_t *self = rank_of_clock();
+
     mpi_polling_other();
-    if (__builtin_expect(mpi_self != NULL && mpi_job->clock != NULL, 0))
-        return mpi_job->clock->now(mpi_self);
+    if (__builtin_expect(self != NULL && mpi_job->clock != NULL, 0))
+        return mpi_job->clock->now(self);
     return xy_now();
 }
 
@@ -216,7 +224,7 @@ double impl_wtick(void)
 {
     struct timespec tick;
 
-    if (mpi_self != NULL && mpi_job->clock != NULL)
+    if (rank_of_clock() != NULL && mpi_job->clock != NULL)
         return mpi_job->clock->tick;
     clock_getres(CLOCK_MONOTONIC, &tick);
     return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;

@@ -28,7 +28,7 @@ void tool_text(const char *text, char *place, int *length_p)
 
 int impl_t_init_thread(int required, int *provided)
 {
-    int most = mpi_job ? mpi_thread_level_most() : MPI_THREAD_MULTIPLE; /* no job: no launcher */
+    int most = mpi_thread_level_most();
 
     begun++;
     tool_set(provided, required < most ? required : most);

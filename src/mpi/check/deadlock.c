@@ -286,13 +286,15 @@ static bool add_line(report_t *report, int rank, const char *text, const mpi_cal
 static void add_threads(report_t *report, const mpi_rank_t *rank)
 {
     mpi_thread_t thread;
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], name[32];
 
     for (const mpi_thread_t *t = rank->threads;
-         t != NULL && check_copy_memory(&thread, t, sizeof(thread)); t = thread.next)
+         t != NULL && check_copy_memory(&thread, t, sizeof(thread)); t = thread.next) {
+        snprintf(name, sizeof(name), thread.number > 0 ? "thread %d " : "a thread ", thread.number);
         if (!thread.is_main &&
-            describe_place("a thread ", &thread.call, &thread.waiter, text, sizeof(text)))
+            describe_place(name, &thread.call, &thread.waiter, text, sizeof(text)))
             add_line(report, rank->world, text, &thread.call);
+    }
 }
 
 /* Add what a rank does to the report; false if there is no line left for it. */

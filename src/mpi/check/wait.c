@@ -25,8 +25,9 @@ bool check_is_probing(const mpi_rank_t *rank)
 /* Where threads of a rank call MPI, any of them may be what others wait for. */
 bool check_is_waiting(const mpi_rank_t *rank)
 {
-    return rank->call.name != NULL && rank->threads == NULL && mpi_phase_is_running(rank->phase) &&
-           (rank->own.count > 0 || check_is_probing(rank));
+    return rank->call.name != NULL &&
+           (rank->threads == NULL || rank->thread_level < MPI_THREAD_SERIALIZED) &&
+           mpi_phase_is_running(rank->phase) && (rank->own.count > 0 || check_is_probing(rank));
 }
 
 void check_each_left(const mpi_rank_t *rank, bool (*found)(void *user, const mpi_left_t *message),

@@ -10,6 +10,7 @@
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/virtual/virtual.h"
 
 /* Give the program the handle of a new communicator. */
 static int give(int code, const mpi_comm_t *made, MPI_Comm *newcomm)
@@ -89,17 +90,27 @@ int impl_get_hw_resource_info(MPI_Info *hw_info)
     return MPI_SUCCESS;
 }
 
-/* Ranks of one process share memory, and those of one core a worker of it. */
+/* Ranks of one process share memory; in virtual time, those of one node. */
+static int color_of_memory(const mpi_comm_t *comm)
+{
+    return mpi_job->clock != NULL ? mpi_virtual_node(comm->owner->world) : mpi_job->process;
+}
+
+/* Ranks of one core share a worker of the process. */
 static int color_of_core(const mpi_comm_t *comm)
 {
+    if (mpi_job->clock != NULL)
+        return mpi_virtual_core(comm->owner->world);
     return mpi_job->process << 16 | comm->owner->worker->index;
 }
 
 /* The color of ranks of one machine, which may be in several processes. */
-static int color_of_machine(void)
+static int color_of_machine(const mpi_comm_t *comm)
 {
     int p = 0;
 
+    if (mpi_job->clock != NULL)
+        return color_of_memory(comm);
     while (mpi_job->hosts && strcmp(mpi_job->hosts[p], mpi_job->hosts[mpi_job->process]) != 0)
         p++;
     return mpi_job->hosts ? p : mpi_job->process;
@@ -115,11 +126,11 @@ static int guided_color(const mpi_comm_t *comm, MPI_Info info)
     if (!type)
         return MPI_UNDEFINED;
     if (strcmp(type, "mpi_shared_memory") == 0)
-        return mpi_job->process;
+        return color_of_memory(comm);
     if (strcmp(type, "mpi://WORLD") == 0)
         return 0;
     if (strcmp(type, machine_uri) == 0)
-        return color_of_machine();
+        return color_of_machine(comm);
     if (strcmp(type, "core") == 0 || strcmp(type, "hwthread") == 0 || strcmp(type, core_uri) == 0)
         return color_of_core(comm);
     return strcmp(type, "mpi://SELF") == 0 ? comm->rank : MPI_UNDEFINED;
@@ -137,9 +148,14 @@ static int color_of_job(const mpi_comm_t *comm, int color)
  * communicator that is on one core already has nothing below it. */
 static bool is_on_one_core(const mpi_comm_t *comm)
 {
-    for (int i = 0; i < comm->group->size; i++)
-        if (mpi_job->ranks[mpi_group_world(comm->group, i)].worker != comm->owner->worker)
+    for (int i = 0; i < comm->group->size; i++) {
+        int rank = mpi_group_world(comm->group, i);
+
+        if (mpi_job->ranks[rank].worker != comm->owner->worker ||
+            (mpi_job->clock != NULL &&
+             mpi_virtual_core(rank) != mpi_virtual_core(comm->owner->world)))
             return false;
+    }
     return true;
 }
 
@@ -222,7 +238,7 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     if (code != MPI_SUCCESS)
         return code;
     if (type == MPI_COMM_TYPE_SHARED)
-        color = mpi_job->process;
+        color = color_of_memory(comm);
     else if (type == MPI_COMM_TYPE_HW_UNGUIDED)
         code = unguided_color(comm, info, &color);
     else if (type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED)

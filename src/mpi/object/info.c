@@ -133,9 +133,9 @@ static xy_status_t fill_env(mpi_info_t *info, const char *command)
     if (status == XY_OK && wdir)
         status = mpi_info_put(info, "wdir", wdir);
     if (status == XY_OK)
-        status =
-            mpi_info_put(info, "thread_level",
-                         mpi_job && mpi_job->clock ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_MULTIPLE");
+        status = mpi_info_put(info, "thread_level",
+                              mpi_job != NULL && mpi_job->moves != NULL ? "MPI_THREAD_FUNNELED"
+                                                                        : "MPI_THREAD_MULTIPLE");
     free(wdir);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
 #include "mpi/rma/rma_survive.h"
+#include "mpi/virtual/virtual.h"
 
 enum { LINE = 64 };
 
@@ -225,6 +226,17 @@ static int agree(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p)
     return error;
 }
 
+/* In virtual time nodes have no memory in common, although all ranks have. */
+static bool has_nodes(const mpi_comm_t *comm)
+{
+    int first = mpi_job->clock != NULL ? mpi_virtual_node(comm->owner->world) : 0;
+
+    for (int i = 0; mpi_job->clock != NULL && i < comm->size; i++)
+        if (mpi_virtual_node(mpi_group_world(comm->group, i)) != first)
+            return true;
+    return false;
+}
+
 /* Make the window of a wish, whose memory is its own from now on; returns an MPI error code. */
 static int create(mpi_comm_t *parent, rma_wish_t *wish, MPI_Info info, mpi_win_t **win_p)
 {
@@ -234,6 +246,12 @@ static int create(mpi_comm_t *parent, rma_wish_t *wish, MPI_Info info, mpi_win_t
     if (mpi_link_of(parent->group) != 0)
         error = mpi_error(parent, MPI_ERR_UNSUPPORTED_OPERATION,
                           "%s has ranks of another job; a window needs those of one job",
+                          mpi_comm_name(parent));
+    else if (wish->flavor == MPI_WIN_FLAVOR_SHARED && has_nodes(parent))
+        error = mpi_error(parent, MPI_ERR_RMA_SHARED,
+                          "%s has ranks on several nodes, which have no memory in common; use "
+                          "MPI_Win_allocate, or a communicator of MPI_Comm_split_type with "
+                          "MPI_COMM_TYPE_SHARED",
                           mpi_comm_name(parent));
     else
         error = mpi_comm_is_spread(parent) ? rma_spread_create(parent, wish, &win)

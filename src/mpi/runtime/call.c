@@ -30,12 +30,9 @@ const char *mpi_call_start_of(const char *name)
 /* Report that a thread that is not a rank has called MPI, and how it may. */
 static void refuse_thread(const mpi_finding_t *finding, const char *name, const char *site)
 {
-    const char *why = mpi_job->clock != NULL
-                          ? "was called from a thread that is not a rank; in virtual time only the "
-                            "thread that runs main may call MPI"
-                          : "was called from a thread that is not a rank; only the thread that "
-                            "runs main may call MPI, unless MPI_Init_thread is asked for "
-                            "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE";
+    static const char why[] = "was called from a thread that is not a rank; only the thread that "
+                              "runs main may call MPI, unless MPI_Init_thread is asked for "
+                              "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE";
     const mpi_rank_t *owner = mpi_thread_owner;
 
     if (owner != NULL || mpi_job->size == 1)

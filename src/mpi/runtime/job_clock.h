@@ -37,6 +37,17 @@ typedef struct mpi_clock {
     /* `self` looked for something that has not happened yet (MPI_Test, MPI_Iprobe, sched_yield):
      * that took some time, in which others run. */
     void (*look)(mpi_rank_t *self);
+    /* Threads of a rank take turns with it and with all others. A thread of `self` is made by the
+     * one that has the turn; thread_begin, on the thread, returns when it has its first one, and
+     * thread_end gives the last one back. `here` is the calling thread, or the rank itself; it
+     * leaves its turn until another one wakes it, or for so many seconds (INFINITY: no limit).
+     * thread_end, block and wake take the time of the caller as its last sleep has left it. */
+    void *(*thread_make)(mpi_rank_t *self);
+    void (*thread_begin)(void *thread);
+    void (*thread_end)(void *thread);
+    void *(*here)(mpi_rank_t *self);
+    void (*block)(mpi_rank_t *self, double seconds);
+    void (*wake)(mpi_rank_t *self, void *other);
     /* In a copy of a process that has crashed: call a function that does not return on the stack of
      * a rank that waits. Returns if it does not. */
     void (*visit)(mpi_rank_t *rank, void (*function)(void));

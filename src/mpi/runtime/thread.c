@@ -7,14 +7,13 @@
 #include "mpi/runtime/call.h"
 #include "mpi/runtime/caller.h"
 #include "mpi/runtime/finding.h"
+#include "mpi/runtime/job_clock.h"
 
 _Thread_local mpi_thread_t *mpi_thread_here;
 
 int mpi_thread_level_most(void)
 {
-    bool is_fixed = mpi_job->clock == NULL && mpi_job->moves == NULL;
-
-    return is_fixed ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    return mpi_job == NULL || mpi_job->moves == NULL ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
 /* ---- How many there are ---- */
@@ -26,11 +25,17 @@ static bool may_call(const mpi_rank_t *rank)
     return rank->thread_level >= MPI_THREAD_SERIALIZED;
 }
 
+/* Does the clock give the threads of ranks turns? Then it knows whether any can move. */
+static bool has_turns(void)
+{
+    return mpi_job->clock != NULL;
+}
+
 void mpi_thread_count(mpi_rank_t *rank, int change)
 {
     pthread_mutex_lock(&lock);
     rank->thread_count += change;
-    if (may_call(rank))
+    if (may_call(rank) && !has_turns())
         xy_pool_outside_add(mpi_job->pool, change);
     pthread_mutex_unlock(&lock);
 }
@@ -41,7 +46,8 @@ static void begin_to_count(mpi_rank_t *rank, int level)
 {
     pthread_mutex_lock(&lock);
     rank->thread_level = level;
-    xy_pool_outside_add(mpi_job->pool, rank->thread_count + (mpi_job->adopted != NULL ? 1 : 0));
+    if (!has_turns())
+        xy_pool_outside_add(mpi_job->pool, rank->thread_count + (mpi_job->adopted != NULL ? 1 : 0));
     pthread_mutex_unlock(&lock);
 }
 
@@ -97,18 +103,17 @@ void mpi_thread_end(void)
 {
     mpi_thread_t *t = mpi_thread_here;
 
-    if (t == NULL || t->is_main)
+    if (t == NULL || t->is_main || has_turns())
         return;
     pthread_setspecific(at_end, NULL);
     leave(t);
 }
 
-/* Register this thread as a caller of MPI for a rank; ends the job without memory. */
-static mpi_thread_t *thread_of(mpi_rank_t *rank)
+/* A record for a thread of the rank; ends the job without memory. */
+static mpi_thread_t *take_record(mpi_rank_t *rank)
 {
     mpi_thread_t *t;
 
-    pthread_once(&has_key, make_key);
     pthread_mutex_lock(&lock);
     t = find_unused(rank);
     if (t == NULL)
@@ -123,15 +128,55 @@ static mpi_thread_t *thread_of(mpi_rank_t *rank)
         xy_fail_memory("letting a thread call MPI");
         mpi_job->abort(1);
     }
+    return t;
+}
+
+/* Register this thread as a caller of MPI for a rank; ends the job without memory. */
+static mpi_thread_t *thread_of(mpi_rank_t *rank)
+{
+    mpi_thread_t *t = take_record(rank);
+
+    pthread_once(&has_key, make_key);
     mpi_thread_here = t;
     pthread_setspecific(at_end, t);
     return t;
+}
+
+/* ---- Threads with turns ---- */
+
+mpi_thread_t *mpi_thread_make(mpi_rank_t *rank, int number)
+{
+    mpi_thread_t *t = take_record(rank);
+
+    t->number = number;
+    return t;
+}
+
+void mpi_thread_begin_turns(mpi_thread_t *thread)
+{
+    mpi_thread_here = thread;
+    xy_visitor_await_turn(thread->fiber);
+}
+
+void mpi_thread_end_turns(mpi_thread_t *thread)
+{
+    thread->is_used = false;
+    xy_visitor_return_turn(thread->fiber);
+    mpi_thread_here = NULL;
+}
+
+/* Threads that waited when their rank ended wait for ever. */
+static bool waits_for_turn(const mpi_thread_t *thread)
+{
+    return has_turns() && thread->is_used;
 }
 
 void mpi_threads_cleanup(mpi_rank_t *rank)
 {
     for (mpi_thread_t *t = rank->threads, *next; t != NULL; t = next) {
         next = t->next;
+        if (waits_for_turn(t))
+            continue;
         if (!t->is_main)
             xy_visitor_destroy(t->fiber);
         xy_free(t);
@@ -148,7 +193,7 @@ static mpi_rank_t *rank_of_thread(void)
 
     if (rank == NULL && mpi_job != NULL)
         rank = mpi_job->adopted;
-    if (rank == NULL || !mpi_phase_is_running(rank->phase) || !may_call(rank))
+    if (rank == NULL || !mpi_phase_is_running(rank->phase) || !may_call(rank) || has_turns())
         return NULL;
     return rank;
 }
@@ -260,6 +305,21 @@ static void go_away(mpi_thread_t *t, mpi_rank_t *rank)
     mpi_self = NULL;
 }
 
+/* A turn of a thread begins or ends. In it, the thread is in a call or in the program's code. */
+static void change_turn(mpi_thread_t *t, mpi_rank_t *rank, bool begins)
+{
+    int depth = rank->depth;
+
+    rank->depth = t->depth;
+    t->depth = depth;
+    if (begins)
+        go_in(t, rank);
+    else
+        go_away(t, rank);
+    if (begins && !may_call(rank))
+        mpi_self = NULL;
+}
+
 void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters)
 {
     mpi_thread_t *t = mpi_thread_here;
@@ -267,6 +327,10 @@ void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters)
     bool is_out = xy_worker_is_out(w);
 
     (void)visitor;
+    if (has_turns()) {
+        change_turn(t, rank, enters);
+        return;
+    }
     if (enters) {
         if (is_out)
             mpi_gate_close(&rank->worker->gate);
@@ -333,8 +397,10 @@ xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)
 {
     xy_status_t st = XY_OK;
 
-    share_worker(self);
     begin_to_count(self, level);
+    if (has_turns())
+        return XY_OK;
+    share_worker(self);
     if (mpi_job->threads.detach != NULL && self->main_thread == NULL && shares_worker(self))
         st = move_to_thread(self);
     return st;

@@ -11,6 +11,9 @@
  * In a rank, `call`, `waiter` and `fiber` belong to the thread that is in a call. A visitor
  * exchanges them as it comes and goes, so that they are those of the rank's own fiber otherwise.
  *
+ * In virtual time the clock gives each thread turns, in the program's code as well (job_clock.h).
+ * It is a visitor in its turns, and no other thread of the job runs.
+ *
  * A rank whose worker has other ranks (or progress threads) moves to a thread of its own: while it
  * waits for one of its threads outside of MPI, the others must run.
  */
@@ -27,6 +30,7 @@ typedef struct mpi_thread {
     bool is_main;
     bool has_begun; /* is_main: on the worker, before it moved */
     bool is_used;   /* a thread has it */
+    int number;     /* in reports, with turns; 0: it has none */
     mpi_waiter_t waiter;
     mpi_call_t call;         /* while it waits; what the rank's fiber does, while it is in */
     mpi_trace_state_t state; /* of the worker, before it came in */
@@ -36,7 +40,7 @@ typedef struct mpi_thread {
 /* The calling thread; NULL: it has not called MPI, or it is a worker. */
 extern _Thread_local mpi_thread_t *mpi_thread_here __attribute__((tls_model("initial-exec")));
 
-/* The highest level of MPI_Init_thread that this job has. */
+/* The highest level of MPI_Init_thread; MPI_THREAD_MULTIPLE where there is no job yet. */
 int mpi_thread_level_most(void);
 /* `self`, which is in a call, may have threads that call MPI from now on; `level` is what it asked
  * for. It may continue on another thread. */
@@ -63,6 +67,13 @@ void mpi_thread_be_alone(const mpi_rank_t *rank, const char *cure);
 void mpi_thread_count(mpi_rank_t *rank, int change);
 /* The calling thread ends: it calls MPI no more. */
 void mpi_thread_end(void);
+
+/* Threads with turns: a new one of the rank, with a number for reports, made by one that has its
+ * turn; on the thread, wait for
+ * the first turn; and give the last one back. */
+mpi_thread_t *mpi_thread_make(mpi_rank_t *rank, int number);
+void mpi_thread_begin_turns(mpi_thread_t *thread);
+void mpi_thread_end_turns(mpi_thread_t *thread);
 
 /* The pool's `visit`. */
 void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters);

@@ -219,10 +219,11 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     }
     comm = is_rooted ? rooted_comm_of(call->comm->coll, call->root) : comm_of(call->comm->coll);
     c = describe(call);
-    part->request = xy_vjob_collective(virtual.job, self->world, comm, &c, NULL);
+    part->request = xy_vjob_collective(virtual.job, virtual_number(self), comm, &c, NULL);
     if (part->request == NULL)
         virtual_fail();
-    if (call->how == COLL_NONBLOCKING && !xy_vjob_entered(virtual.job, self->world, part->request))
+    if (call->how == COLL_NONBLOCKING &&
+        !xy_vjob_entered(virtual.job, virtual_number(self), part->request))
         virtual_give_way(self);
     virtual_leave(self);
     return false;

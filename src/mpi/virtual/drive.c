@@ -10,14 +10,28 @@
 #include "mpi/virtual/private.h"
 
 virtual_t virtual;
+_Thread_local virtual_turn_t *virtual_thread;
 
 /* ---- Turns ---- */
 
-/* Callback of the job, on the driver: until the rank yields again. */
+static virtual_turn_t *turn_of(int32_t number)
+{
+    int32_t ranks = mpi_job->capacity;
+
+    return number < ranks ? &virtual.ranks[number].own : virtual.threads[number - ranks];
+}
+
+/* Callback of the job, on the driver: until the rank, or the thread, yields again. */
 static void run(void *owner, int32_t proc)
 {
+    virtual_turn_t *turn = turn_of(proc);
+
     (void)owner;
-    virtual.ranks[proc].has_turn = true;
+    turn->has_turn = true;
+    if (turn->thread != NULL) {
+        xy_visitor_lend_turn(turn->thread->fiber);
+        return;
+    }
     xy_fiber_ready(mpi_job->ranks[proc].fiber);
     xy_fiber_park();
 }
@@ -26,9 +40,9 @@ static void (*visitor)(void); /* of the rank that continues; or NULL */
 
 static void await_turn(mpi_rank_t *self)
 {
-    virtual_rank_t *rank = &virtual.ranks[self->world];
+    const virtual_turn_t *turn = &virtual.ranks[self->world].own;
 
-    while (!rank->has_turn) {
+    while (!turn->has_turn) {
         xy_fiber_park();
         if (__builtin_expect(visitor != NULL, 0))
             visitor();
@@ -37,7 +51,7 @@ static void await_turn(mpi_rank_t *self)
 
 static void visit(mpi_rank_t *rank, void (*function)(void))
 {
-    if (virtual.ranks[rank->world].has_turn)
+    if (virtual.ranks[rank->world].own.has_turn)
         return;
     visitor = function;
     xy_fiber_jump(rank->fiber);
@@ -45,7 +59,14 @@ static void visit(mpi_rank_t *rank, void (*function)(void))
 
 void virtual_give_way(mpi_rank_t *self)
 {
-    virtual.ranks[self->world].has_turn = false;
+    virtual_turn_t *turn = virtual_turn(self);
+
+    turn->has_turn = false;
+    if (turn->thread != NULL) {
+        xy_visitor_return_turn(turn->thread->fiber);
+        xy_visitor_await_turn(turn->thread->fiber);
+        return;
+    }
     xy_fiber_ready(virtual.driver);
     await_turn(self);
 }
@@ -105,24 +126,24 @@ static bool is_timed(void)
 }
 
 /* Once: what a call begins in its course comes here, too, after others have run meanwhile. */
-static void note_code(virtual_rank_t *rank)
+static void note_code(virtual_turn_t *turn)
 {
-    if (!is_timed() || rank->since.wall == 0)
+    if (!is_timed() || turn->since.wall == 0)
         return;
-    rank->ahead +=
-        rank->factor * 1e-9 * (double)virtual_code_ns(clock_read, rank->since, virtual.looks);
-    rank->since.wall = 0;
+    turn->ahead += virtual.ranks[turn->rank->world].factor * 1e-9 *
+                   (double)virtual_code_ns(clock_read, turn->since, virtual.looks);
+    turn->since.wall = 0;
 }
 
 void virtual_enter(mpi_rank_t *self)
 {
-    virtual_rank_t *rank = &virtual.ranks[self->world];
+    virtual_turn_t *turn = virtual_turn(self);
     double seconds;
 
-    note_code(rank);
-    seconds = rank->ahead;
-    rank->ahead = 0;
-    if (seconds > 0 && !xy_vjob_compute(virtual.job, self->world, seconds))
+    note_code(turn);
+    seconds = turn->ahead;
+    turn->ahead = 0;
+    if (seconds > 0 && !xy_vjob_compute(virtual.job, turn->number, seconds))
         virtual_give_way(self);
 }
 
@@ -134,7 +155,7 @@ void virtual_leave(mpi_rank_t *self)
         virtual.looks.processor = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         virtual.looks.wall = clock_ns(CLOCK_MONOTONIC);
     }
-    virtual.ranks[self->world].since = virtual_code_begin(clock_read);
+    virtual_turn(self)->since = virtual_code_begin(clock_read);
 }
 
 /* ---- The clock ---- */
@@ -142,34 +163,34 @@ void virtual_leave(mpi_rank_t *self)
 /* The rank's time. Code that runs now is noted; a rank in a call that waits has none. */
 static double peek(mpi_rank_t *self)
 {
-    virtual_rank_t *rank = &virtual.ranks[self->world];
+    virtual_turn_t *turn = virtual_turn(self);
 
-    if (is_timed() && rank->since.wall != 0) {
-        note_code(rank);
-        rank->since = virtual_code_begin(clock_read);
+    if (is_timed() && turn->since.wall != 0) {
+        note_code(turn);
+        turn->since = virtual_code_begin(clock_read);
     }
-    return xy_vjob_now(virtual.job, self->world) + rank->ahead;
+    return xy_vjob_now(virtual.job, turn->number) + turn->ahead;
 }
 
 static double now(mpi_rank_t *self)
 {
-    virtual_rank_t *rank = &virtual.ranks[self->world];
+    virtual_turn_t *turn = virtual_turn(self);
 
-    note_code(rank);
+    note_code(turn);
     if (is_timed())
-        rank->since = virtual_code_begin(clock_read);
-    rank->ahead += VIRTUAL_CLOCK_SECONDS;
-    return xy_vjob_now(virtual.job, self->world) + rank->ahead;
+        turn->since = virtual_code_begin(clock_read);
+    turn->ahead += VIRTUAL_CLOCK_SECONDS;
+    return xy_vjob_now(virtual.job, turn->number) + turn->ahead;
 }
 
 static void rest(mpi_rank_t *self, double seconds, bool parks)
 {
     if (!parks) {
-        virtual.ranks[self->world].ahead += seconds > 0 ? seconds : 0;
+        virtual_turn(self)->ahead += seconds > 0 ? seconds : 0;
         return;
     }
     virtual_enter(self);
-    if (!xy_vjob_sleep(virtual.job, self->world, seconds > 0 ? seconds : 0))
+    if (!xy_vjob_sleep(virtual.job, virtual_number(self), seconds > 0 ? seconds : 0))
         virtual_give_way(self);
     virtual_leave(self);
 }
@@ -181,8 +202,10 @@ void virtual_look(mpi_rank_t *self)
 
 void xylem_compute(double seconds)
 {
-    if (mpi_self != NULL && mpi_job->clock != NULL)
-        rest(mpi_self, seconds, false);
+    mpi_rank_t *self = mpi_self != NULL ? mpi_self : mpi_thread_owner;
+
+    if (self != NULL && mpi_job->clock != NULL)
+        rest(self, seconds, false);
 }
 
 static void begin_rank(mpi_rank_t *self)
@@ -203,10 +226,10 @@ static void note_call(mpi_rank_t *self)
     const char *name = self->call.name;
 
     if (virtual.config->compute == VIRTUAL_COMPUTE_TRACE && name != NULL)
-        virtual.ranks[self->world].ahead += virtual_times_before(self->world, name);
+        virtual_turn(self)->ahead += virtual_times_before(self->world, name);
     virtual_enter(self);
     if (virtual.trace != NULL)
-        xy_vjob_set_call(virtual.job, self->world,
+        xy_vjob_set_call(virtual.job, virtual_number(self),
                          name != NULL ? xy_trace_label(virtual.trace, name) : 0);
     virtual_leave(self);
 }
@@ -219,13 +242,91 @@ static uint32_t find_site(const char *name)
 static void note_step(mpi_rank_t *self, uint32_t site)
 {
     if (virtual.trace != NULL)
-        xy_vjob_step(virtual.job, self->world, site);
+        xy_vjob_step(virtual.job, virtual_number(self), site);
 }
 
 static void note_collective(mpi_rank_t *self, const xy_trace_collective_t *part)
 {
     if (virtual.trace != NULL)
-        xy_vjob_step_collective(virtual.job, self->world, part);
+        xy_vjob_step_collective(virtual.job, virtual_number(self), part);
+}
+
+/* ---- Threads ---- */
+
+/* The turns of number `number` of the job; ends the job without memory. */
+static virtual_turn_t *take_turn(mpi_rank_t *self, int32_t number)
+{
+    virtual_turn_t **place = &virtual.threads[number - mpi_job->capacity];
+
+    if (*place == NULL)
+        *place = xy_malloc(sizeof(**place));
+    if (*place == NULL) {
+        xy_fail_memory("making a thread");
+        virtual_fail();
+    }
+    **place =
+        (virtual_turn_t){.rank = self,
+                         .number = number,
+                         .thread = mpi_thread_make(self, xy_vjob_thread_of(virtual.job, number))};
+    return *place;
+}
+
+/* Make a thread of the caller's rank, which takes its turns from now on; ends the job if there are
+ * too many. */
+static void *make_thread(mpi_rank_t *self)
+{
+    virtual_turn_t *turn;
+    int32_t number;
+
+    if (virtual.threads == NULL)
+        virtual.threads = xy_calloc(VIRTUAL_THREADS, sizeof(virtual_turn_t *));
+    if (virtual.threads == NULL) {
+        xy_fail_memory("making a thread");
+        virtual_fail();
+    }
+    virtual_enter(self);
+    if (xy_vjob_thread(virtual.job, virtual_number(self), &number) != XY_OK)
+        virtual_fail();
+    turn = take_turn(self, number);
+    virtual_leave(self);
+    return turn;
+}
+
+static void begin_thread(void *thread)
+{
+    virtual_turn_t *turn = thread;
+
+    virtual_thread = turn;
+    mpi_thread_begin_turns(turn->thread);
+    virtual_leave(turn->rank);
+}
+
+/* Its computation was charged, and others may know by now that it ends. */
+static void end_thread(void *thread)
+{
+    const virtual_turn_t *turn = thread;
+
+    xy_vjob_finish(virtual.job, turn->number);
+    virtual_thread = NULL;
+    mpi_thread_end_turns(turn->thread);
+}
+
+static void *here(mpi_rank_t *self)
+{
+    return virtual_turn(self);
+}
+
+static void block(mpi_rank_t *self, double seconds)
+{
+    virtual_turn(self)->since.wall = 0;
+    if (!xy_vjob_block(virtual.job, virtual_number(self), seconds))
+        virtual_give_way(self);
+    virtual_leave(self);
+}
+
+static void wake(mpi_rank_t *self, void *other)
+{
+    xy_vjob_wake(virtual.job, virtual_number(self), ((const virtual_turn_t *)other)->number);
 }
 
 static const mpi_clock_t virtual_clock = {.begin = begin_rank,
@@ -239,6 +340,12 @@ static const mpi_clock_t virtual_clock = {.begin = begin_rank,
                                           .tick = 1e-9,
                                           .sleep = rest,
                                           .look = virtual_look,
+                                          .thread_make = make_thread,
+                                          .thread_begin = begin_thread,
+                                          .thread_end = end_thread,
+                                          .here = here,
+                                          .block = block,
+                                          .wake = wake,
                                           .visit = visit};
 
 /* ---- Ranks that begin while the job runs ---- */
@@ -259,8 +366,8 @@ void mpi_virtual_start(mpi_rank_t *self, const int *ranks, int count)
     for (int i = 0; i < count; i++) {
         virtual_rank_t *rank = &virtual.ranks[ranks[i]];
 
-        rank->ahead = 0;
-        rank->has_turn = false;
+        rank->own.ahead = 0;
+        rank->own.has_turn = false;
         if (xy_vjob_start(virtual.job, self->world, ranks[i],
                           virtual.config->job.core_of[ranks[i]]) != XY_OK)
             virtual_fail();
@@ -273,6 +380,16 @@ void mpi_virtual_start(mpi_rank_t *self, const int *ranks, int count)
 bool mpi_virtual_is_over(int rank)
 {
     return xy_vjob_is_over(virtual.job, rank);
+}
+
+int mpi_virtual_node(int rank)
+{
+    return xy_vjob_node(virtual.job, rank);
+}
+
+int mpi_virtual_core(int rank)
+{
+    return xy_vjob_core(virtual.job, rank);
 }
 
 /* ---- Beginning and end of the job ---- */
@@ -298,6 +415,7 @@ static xy_status_t make_job(const virtual_config_t *config)
     c.trace = virtual.trace;
     c.has_steps = true;
     c.room = mpi_job->capacity;
+    c.threads = VIRTUAL_THREADS;
     return xy_vjob_create(&c, &virtual.job);
 }
 
@@ -312,6 +430,8 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
         return XY_OK;
     virtual = (virtual_t){.config = config, .worker = &job->worker[0], .stuck = c->stuck};
     virtual.ranks = xy_calloc((size_t)job->capacity, sizeof(*virtual.ranks));
+    for (int r = 0; virtual.ranks != NULL && r < job->capacity; r++)
+        virtual.ranks[r].own = (virtual_turn_t){.rank = &job->ranks[r], .number = r};
     st = virtual.ranks != NULL ? start_trace(config) : xy_fail_memory("making the ranks");
     if (st == XY_OK && config->compute == VIRTUAL_COMPUTE_TRACE)
         st = virtual_times_read(config->times, job->size, job->capacity);
@@ -334,6 +454,9 @@ static void end(mpi_job_t *job)
 {
     (void)job;
     xy_vjob_destroy(virtual.job);
+    for (int i = 0; virtual.threads != NULL && i < VIRTUAL_THREADS; i++)
+        xy_free(virtual.threads[i]);
+    xy_free(virtual.threads);
     xy_free(virtual.ranks);
     mpi_p2p_engine = NULL;
     virtual = (virtual_t){0};

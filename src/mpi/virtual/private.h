@@ -7,28 +7,53 @@
 #include "mpi/virtual/virtual.h"
 #include "mpi/virtual/virtual_code.h"
 
+/* One that the job gives turns: a rank, or a thread of it. */
 typedef struct {
+    mpi_rank_t *rank;
+    int32_t number;        /* in the job */
     double ahead;          /* seconds that its code took, and that the job has not been told of */
     virtual_since_t since; /* timed: when the program's code began to run; wall 0: it does not */
-    double factor;         /* timed: what a second of its code takes there */
     bool has_turn;
+    mpi_message_t found;       /* message found by its last probe */
+    struct mpi_thread *thread; /* NULL: it is the rank */
+} virtual_turn_t;
+
+typedef struct {
+    virtual_turn_t own;
+    double factor;                               /* timed: what a second of its code takes there */
     uint64_t receives;                           /* that it has started */
     struct virtual_send *first_left, *last_left; /* messages to it that it has not received */
-    mpi_message_t found;                         /* message found by its last probe */
 } virtual_rank_t;
+
+enum { VIRTUAL_THREADS = 16384 }; /* of all ranks at a time */
 
 typedef struct {
     const virtual_config_t *config;
     xy_vjob_t *job;
     mpi_worker_t *worker;
     xy_fiber_t *driver;
-    virtual_rank_t *ranks; /* [capacity] */
-    virtual_looks_t looks; /* timed */
+    virtual_rank_t *ranks;    /* [capacity] */
+    virtual_turn_t **threads; /* [VIRTUAL_THREADS] by their numbers after those of ranks; or NULL */
+    virtual_looks_t looks;    /* timed */
     xy_trace_t *trace;
     void (*stuck)(void); /* reports, and ends the process */
 } virtual_t;
 
 extern virtual_t virtual;
+
+/* The turn of the calling thread; NULL: it runs the fibers of ranks. */
+extern _Thread_local virtual_turn_t *virtual_thread __attribute__((tls_model("initial-exec")));
+
+static inline virtual_turn_t *virtual_turn(const mpi_rank_t *self)
+{
+    return virtual_thread != NULL ? virtual_thread : &virtual.ranks[self->world].own;
+}
+
+/* The number of the caller in the job. */
+static inline int32_t virtual_number(const mpi_rank_t *self)
+{
+    return virtual_turn(self)->number;
+}
 
 /* ---- Turns (drive.c) ---- */
 

@@ -85,6 +85,10 @@ xy_status_t mpi_virtual_monitor(mpi_job_t *job);
 /* The trace is complete. Nothing to do without one. */
 xy_status_t mpi_virtual_finish_trace(void);
 
+/* The node and the core of the virtual machine that the rank is on; in virtual time only. */
+int mpi_virtual_node(int rank);
+int mpi_virtual_core(int rank);
+
 /* Questions of the deadlock detection, while no rank runs. */
 
 /* Is nothing under way to the rank? */

@@ -84,7 +84,7 @@ void *virtual_kernel_called(int number, const uint64_t *registers, const uint64_
     if (k->sizes != NULL)
         seconds = model_seconds(mpi_self, k, sizes, n);
     if (seconds > 0)
-        virtual.ranks[mpi_self->world].ahead += seconds;
+        virtual_turn(mpi_self)->ahead += seconds;
     return k->function;
 }
 

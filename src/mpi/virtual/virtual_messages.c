@@ -5,6 +5,7 @@
  * Where the sender may write to its buffer before the message is received, the data is kept in a
  * buffer; otherwise it goes straight from the sender's memory to the receiver's.
  */
+#include <math.h>
 #include <string.h>
 
 #include "mpi/object/object.h"
@@ -249,7 +250,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     bool is_over;
 
     virtual_enter(self);
-    s->request = xy_vjob_isend(virtual.job, self->world, &p2p, s);
+    s->request = xy_vjob_isend(virtual.job, virtual_number(self), &p2p, s);
     if (s->request == NULL)
         virtual_fail();
     is_over = request == NULL || xy_vjob_is_done(virtual.job, s->request);
@@ -279,7 +280,7 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 
     virtual.ranks[self->world].receives++;
     virtual_enter(self);
-    request->engine = xy_vjob_irecv(virtual.job, self->world, &p2p, request);
+    request->engine = xy_vjob_irecv(virtual.job, virtual_number(self), &p2p, request);
     if (request->engine == NULL)
         virtual_fail();
     virtual_leave(self);
@@ -288,8 +289,8 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message)
 {
     virtual_enter(self);
-    request->engine =
-        xy_vjob_imrecv(virtual.job, self->world, (xy_vmsg_t *)(void *)message->data, request);
+    request->engine = xy_vjob_imrecv(virtual.job, virtual_number(self),
+                                     (xy_vmsg_t *)(void *)message->data, request);
     if (request->engine == NULL)
         virtual_fail();
     xy_free(message);
@@ -454,17 +455,28 @@ static bool has_own(const mpi_rank_t *self, mpi_request_t *const *requests, int 
 static xy_vreq_t *never(const mpi_rank_t *self)
 {
     static const xy_vjob_p2p_t none = {.context = UINT32_MAX, .peer = XY_VJOB_ANY};
-    xy_vreq_t *request = xy_vjob_irecv(virtual.job, self->world, &none, NULL);
+    xy_vreq_t *request = xy_vjob_irecv(virtual.job, virtual_number(self), &none, NULL);
 
     if (request == NULL)
         virtual_fail();
     return request;
 }
 
+/* A wait since `begin` for a request of the rank's own: the looks become rare. */
+static void look_again(mpi_rank_t *self, double begin)
+{
+    double waited = xy_vjob_now(virtual.job, virtual_number(self)) - begin;
+
+    if (!xy_vjob_sleep(virtual.job, virtual_number(self),
+                       fmax(virtual.config->job.costs.test, waited / 1000)))
+        virtual_give_way(self);
+}
+
 /* Wait in virtual time until all requests, or any of them, are complete. */
 static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     int most = any ? count_pending(requests, count) - 1 : 0; /* may be left */
+    double begin = xy_vjob_now(virtual.job, virtual_number(self));
     list_t list;
 
     do {
@@ -472,8 +484,8 @@ static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int coun
         if (list.count == 0 && !has_own(self, requests, count))
             add(&list, never(self));
         if (list.count == 0)
-            virtual_look(self);
-        else if (!xy_vjob_wait(virtual.job, self->world, list.all, list.count,
+            look_again(self, begin);
+        else if (!xy_vjob_wait(virtual.job, virtual_number(self), list.all, list.count,
                                any ? XY_VJOB_ONE : XY_VJOB_ALL))
             virtual_give_way(self);
         list_cleanup(&list);
@@ -499,10 +511,10 @@ static void test_for(mpi_rank_t *self, mpi_request_t *const *requests, int count
     gather(&list, requests, count);
     if (list.count == 0)
         virtual_look(self);
-    else if (!xy_vjob_test(virtual.job, self->world, list.all, list.count,
+    else if (!xy_vjob_test(virtual.job, virtual_number(self), list.all, list.count,
                            any ? XY_VJOB_ONE : XY_VJOB_ALL))
         virtual_give_way(self);
-    if (list.count > 0 && xy_vjob_flag(virtual.job, self->world))
+    if (list.count > 0 && xy_vjob_flag(virtual.job, virtual_number(self)))
         sweep(requests, count);
     list_cleanup(&list);
     virtual_leave(self);
@@ -533,7 +545,7 @@ static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *statu
     }
     describe(m, status);
     s->is_taken = true;
-    m->data = (char *)(void *)xy_vjob_taken(virtual.job, self->world);
+    m->data = (char *)(void *)xy_vjob_taken(virtual.job, virtual_number(self));
     return m;
 }
 
@@ -566,16 +578,16 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
 
     probe_begin(self, waits);
     virtual_enter(self);
-    if (!xy_vjob_probe(virtual.job, self->world, &p2p, waits, takes))
+    if (!xy_vjob_probe(virtual.job, virtual_number(self), &p2p, waits, takes))
         virtual_give_way(self);
     probe_end(self, waits);
-    if (xy_vjob_flag(virtual.job, self->world)) {
+    if (xy_vjob_flag(virtual.job, virtual_number(self))) {
         const virtual_send_t *s;
 
-        xy_vjob_found(virtual.job, self->world, &status);
+        xy_vjob_found(virtual.job, virtual_number(self), &status);
         s = status.send_data;
         mpi_account_waited(self, XY_PART_LATE_SENDER, s->from->world, s->site, s->since);
-        found = takes ? take(self, &status) : &virtual.ranks[self->world].found;
+        found = takes ? take(self, &status) : &virtual_turn(self)->found;
         if (!takes)
             describe(found, &status);
     }
@@ -586,7 +598,7 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
 static void cancel(mpi_rank_t *self, mpi_request_t *request)
 {
     virtual_enter(self);
-    if (!xy_vjob_cancel(virtual.job, self->world, vreq_of(request)))
+    if (!xy_vjob_cancel(virtual.job, virtual_number(self), vreq_of(request)))
         virtual_give_way(self);
     virtual_leave(self);
 }

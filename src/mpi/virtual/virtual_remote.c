@@ -10,7 +10,7 @@
 void mpi_virtual_sync(mpi_rank_t *self)
 {
     virtual_enter(self);
-    if (!xy_vjob_sync(virtual.job, self->world))
+    if (!xy_vjob_sync(virtual.job, virtual_number(self)))
         virtual_give_way(self);
     virtual_leave(self);
 }
@@ -25,7 +25,7 @@ double mpi_virtual_access(mpi_rank_t *self, const mpi_virtual_access_t *access)
     double end;
 
     virtual_enter(self);
-    if (!xy_vjob_remote(virtual.job, self->world, &remote, &end))
+    if (!xy_vjob_remote(virtual.job, virtual_number(self), &remote, &end))
         virtual_fail();
     virtual_leave(self);
     return end;
@@ -33,7 +33,7 @@ double mpi_virtual_access(mpi_rank_t *self, const mpi_virtual_access_t *access)
 
 static xy_vreq_t *until(const mpi_rank_t *self, double time)
 {
-    xy_vreq_t *request = xy_vjob_until(virtual.job, self->world, time);
+    xy_vreq_t *request = xy_vjob_until(virtual.job, virtual_number(self), time);
 
     if (request == NULL)
         virtual_fail();
@@ -46,7 +46,7 @@ void mpi_virtual_until(mpi_rank_t *self, double time)
 
     virtual_enter(self);
     request = until(self, time);
-    if (!xy_vjob_wait(virtual.job, self->world, &request, 1, XY_VJOB_ALL))
+    if (!xy_vjob_wait(virtual.job, virtual_number(self), &request, 1, XY_VJOB_ALL))
         virtual_give_way(self);
     xy_vjob_release(virtual.job, request);
     virtual_leave(self);

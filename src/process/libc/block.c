@@ -40,17 +40,24 @@ bool process_block_shares_core(void)
 
 static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* process_block_lock */
 
+static _Thread_local bool thread_gives_way; /* of a thread with turns, as that of a process */
+
+static bool *gives_way(process_t *process)
+{
+    return process_turn != NULL ? &thread_gives_way : &process->gives_way;
+}
+
 /* Interposers, sanitizers and allocators may stand between this library and its own functions, so
  * the caller's address alone does not tell: a process inside the runtime, or one that is yielding
  * already, may be on the stack of a poll. */
-static bool can_give_way(const process_t *process)
+static bool can_give_way(process_t *process)
 {
-    return process_is_in_program(process) && !process->gives_way && held == 0;
+    return process_is_in_program(process) && !*gives_way(process) && held == 0;
 }
 
 bool process_block_may(const void *caller)
 {
-    return process_is_main() && can_give_way(process_self) && !process_interpose_is_own(caller) &&
+    return process_has_turn() && can_give_way(process_self) && !process_interpose_is_own(caller) &&
            !process_locals_is_of_worker(caller) && shares_core(process_self);
 }
 
@@ -205,15 +212,15 @@ bool process_block_start(process_blocked_t *block)
 
 /* Fibers change between the two: what runs in a poll on this process's stack must not do so again.
  */
-static void begin_to_give_way(process_t *process)
+void process_block_begin_wait(process_t *process)
 {
     XY_RUNTIME_CALL(yields, process);
-    process->gives_way = true;
+    *gives_way(process) = true;
 }
 
-static void end_giving_way(process_t *process)
+void process_block_end_wait(process_t *process)
 {
-    process->gives_way = false;
+    *gives_way(process) = false;
     XY_RUNTIME_CALL(continues, process);
 }
 
@@ -221,7 +228,7 @@ static void end_giving_way(process_t *process)
 
 bool process_block_has_threads(void)
 {
-    return atomic_load(&process_self->thread_count) > 0;
+    return atomic_load(&process_self->thread_count) > 0 && !process_self->has_turns;
 }
 
 typedef struct {
@@ -296,9 +303,9 @@ bool process_block_look(bool (*is_over)(void *arg), void *arg, double seconds, b
     wait_t w = {.is_over = is_over, .arg = arg, .seconds = seconds, .is_outside = is_outside};
     bool is_in_time;
 
-    begin_to_give_way(process);
+    process_block_begin_wait(process);
     is_in_time = wait_in_virtual_time(process, &w);
-    end_giving_way(process);
+    process_block_end_wait(process);
     return is_in_time;
 }
 
@@ -317,11 +324,11 @@ void process_block_wait(process_blocked_t *block)
         process_block_look(is_block_done, block, -1, true);
         return;
     }
-    begin_to_give_way(process);
+    process_block_begin_wait(process);
     do
         xy_fiber_park_outside();
     while (!is_block_done(block));
-    end_giving_way(process);
+    process_block_end_wait(process);
 }
 
 void process_block_run(void (*fn)(void *), void *arg)
@@ -370,12 +377,12 @@ void process_yield(void)
         XY_NEXT(sched_yield)();
         return;
     }
-    begin_to_give_way(process);
+    process_block_begin_wait(process);
     if (process_runtime.clock != NULL)
         process_runtime.clock->look(process);
     else
         xy_fiber_yield();
-    end_giving_way(process);
+    process_block_end_wait(process);
 }
 
 static void sleep_in_place(double seconds)
@@ -399,12 +406,12 @@ void process_sleep(double seconds)
         clock->sleep(process, seconds, false);
     if (!parks)
         return;
-    begin_to_give_way(process);
+    process_block_begin_wait(process);
     if (clock != NULL)
         clock->sleep(process, seconds, true);
     else
         xy_fiber_sleep(seconds);
-    end_giving_way(process);
+    process_block_end_wait(process);
 }
 
 void process_back_off(unsigned *round)

@@ -62,7 +62,10 @@ long process_block_call(long number, const long arguments[6]);
  * the limit.
  */
 bool process_block_look(bool (*is_over)(void *arg), void *arg, double seconds, bool is_outside);
-/* Has the process threads that may do what it waits for? */
+/* The caller leaves the program's code, because others run, and is back. */
+void process_block_begin_wait(process_t *process);
+void process_block_end_wait(process_t *process);
+/* Has the process threads that may do what it waits for, in real time? */
 bool process_block_has_threads(void);
 
 /* Let the other processes of the core run: once, and for a time. */

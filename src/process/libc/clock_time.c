@@ -35,7 +35,7 @@ static inline void note_look(const void *caller)
 static inline bool is_virtual(const void *caller)
 {
     note_look(caller);
-    return __builtin_expect(process_runtime.clock != NULL, 0) && process_is_main() &&
+    return __builtin_expect(process_runtime.clock != NULL, 0) && process_has_turn() &&
            !process_is_child && !*process_runtime.clock->reads_real_time &&
            !process_interpose_is_own(caller) && !process_locals_is_of_worker(caller);
 }
@@ -76,7 +76,7 @@ static int read_clock(clockid_t clock, struct timespec *time)
 
 void process_clock_gettime(clockid_t clock, struct timespec *time)
 {
-    if (process_runtime.clock != NULL && process_is_main())
+    if (process_runtime.clock != NULL && process_has_turn())
         read_clock(clock, time);
     else
         clock_gettime(clock, time);

@@ -15,6 +15,7 @@
 #include "process/libc/block.h"
 #include "process/libc/interpose.h"
 #include "process/libc/process_state.h"
+#include "process/libc/turns.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -73,10 +74,38 @@ static void wait_in_virtual_time(wait_t *w)
     w->code = ETIMEDOUT;
 }
 
+/* Of the C library's own word: between processes, maybe at several addresses. */
+static bool is_shared(const pthread_cond_t *condition)
+{
+    return (condition->__data.__wrefs & 1) != 0;
+}
+
+static void unlock(void *mutex)
+{
+    pthread_mutex_unlock(mutex);
+}
+
+/* Threads that take turns with the caller signal. */
+static void wait_in_turns(wait_t *w, pthread_mutex_t *mutex)
+{
+    double seconds = w->deadline != NULL ? fmax(0, seconds_left(w)) : INFINITY;
+    int code;
+
+    w->code = process_turn_release(w->condition, seconds, unlock, mutex) ? 0 : ETIMEDOUT;
+    code = process_mutex_lock(mutex);
+    if (code != 0)
+        w->code = code;
+}
+
 /* False: there is no thread to be had. */
 static bool wait_elsewhere(wait_t *w, pthread_mutex_t *mutex)
 {
     int code;
+
+    if (process_turns_are_taken() && !is_shared(w->condition)) {
+        wait_in_turns(w, mutex);
+        return true;
+    }
 
     w->block = (process_blocked_t){.fn = wait_there, .arg = w};
 
@@ -155,7 +184,45 @@ XY_INTERPOSE int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct time
     return w.code == 0 ? thrd_success : w.code == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
 
+XY_INTERPOSE int pthread_cond_signal(pthread_cond_t *condition)
+{
+    process_turn_wake(condition, 1);
+    return XY_NEXT(pthread_cond_signal)(condition);
+}
+
+XY_INTERPOSE int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    process_turn_wake(condition, PROCESS_TURN_ALL);
+    return XY_NEXT(pthread_cond_broadcast)(condition);
+}
+
+XY_INTERPOSE int cnd_signal(cnd_t *condition)
+{
+    process_turn_wake(condition, 1);
+    return XY_NEXT(cnd_signal)(condition);
+}
+
+XY_INTERPOSE int cnd_broadcast(cnd_t *condition)
+{
+    process_turn_wake(condition, PROCESS_TURN_ALL);
+    return XY_NEXT(cnd_broadcast)(condition);
+}
+
 /* ---- Barriers ---- */
+
+/* The C library's own words. */
+enum { BARRIER_COUNT = 2, BARRIER_IS_SHARED = 3 };
+
+/* The last one of a round wakes the others: those that wait are the round. */
+static int meet_in_turns(const unsigned *barrier)
+{
+    if ((unsigned)process_turn_waiting(barrier) + 1 < barrier[BARRIER_COUNT]) {
+        process_turn_wait(barrier, INFINITY);
+        return 0;
+    }
+    process_turn_wake(barrier, PROCESS_TURN_ALL);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+}
 
 typedef struct {
     pthread_barrier_t *barrier;
@@ -175,6 +242,9 @@ XY_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_barrier_wait)(barrier);
+    if (process_turns_are_taken() &&
+        ((const unsigned *)(const void *)barrier)[BARRIER_IS_SHARED] == 0)
+        return meet_in_turns((const unsigned *)(const void *)barrier);
     process_block_run(meet_there, &b);
     return b.code;
 }
@@ -210,8 +280,28 @@ static bool is_joined(void *arg)
     return j->code != EBUSY;
 }
 
+/* It ends in a turn of its own; what the kernel does then takes no time. */
+static bool join_in_turns(join_t *j, double seconds)
+{
+    if (!process_turns_are_taken())
+        return false;
+    j->code = ETIMEDOUT;
+    if (process_thread_await_end(j->thread, seconds))
+        j->code = XY_NEXT(pthread_join)(j->thread, j->value);
+    return true;
+}
+
+static void join(join_t *j)
+{
+    if (!join_in_turns(j, INFINITY))
+        process_block_run(join_there, j);
+}
+
 static int join_until(join_t *j)
 {
+    if (is_valid(j->deadline) &&
+        join_in_turns(j, fmax(0, process_seconds_until(j->clock, j->deadline))))
+        return j->code;
     if (j->deadline == NULL || !is_valid(j->deadline) || process_runtime.clock == NULL)
         process_block_run(join_there, j);
     else if (!process_block_look(is_joined, j,
@@ -226,7 +316,7 @@ XY_INTERPOSE int pthread_join(pthread_t thread, void **value)
 
     if (!XY_MAY_JOIN())
         return XY_NEXT(pthread_join)(thread, value);
-    process_block_run(join_there, &j);
+    join(&j);
     return j.code;
 }
 
@@ -257,8 +347,15 @@ XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
 
 XY_INTERPOSE int pthread_tryjoin_np(pthread_t thread, void **value)
 {
-    int code = XY_NEXT(pthread_tryjoin_np)(thread, value);
+    join_t j = {.thread = thread, .value = value};
+    int code;
 
+    if (process_turns_are_taken()) {
+        process_yield();
+        join_in_turns(&j, 0);
+        return j.code == ETIMEDOUT ? EBUSY : j.code;
+    }
+    code = XY_NEXT(pthread_tryjoin_np)(thread, value);
     if (code == EBUSY && XY_MAY_JOIN())
         process_yield();
     return code;
@@ -272,7 +369,7 @@ XY_INTERPOSE int thrd_join(thrd_t thread, int *result)
 
     if (!XY_MAY_JOIN())
         return XY_NEXT(thrd_join)(thread, result);
-    process_block_run(join_there, &j);
+    join(&j);
     if (result != NULL)
         *result = (int)(intptr_t)value;
     return j.code == 0 ? thrd_success : thrd_error;

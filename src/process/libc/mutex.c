@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "process/libc/block.h"
 #include "process/libc/interpose.h"
 #include "process/libc/process_state.h"
+#include "process/libc/turns.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -23,6 +25,7 @@ typedef struct {
     try_fn attempt;
     void *object;
     int busy, code;
+    bool is_shared; /* between processes, maybe at several addresses */
 } try_t;
 
 static bool is_had(void *arg)
@@ -43,17 +46,21 @@ static int insist_in_virtual_time(try_t *t, clockid_t clock, const struct timesp
 {
     double seconds = deadline != NULL ? fmax(0, process_seconds_until(clock, deadline)) : -1;
 
+    if (process_turns_are_taken() && !t->is_shared)
+        return process_turn_wait_for(t->object, is_had, t, seconds >= 0 ? seconds : INFINITY)
+                   ? t->code
+                   : ETIMEDOUT;
     return process_block_look(is_had, t, seconds, process_block_has_threads()) ? t->code
                                                                                : ETIMEDOUT;
 }
 
 /* Until it is had, or `deadline` has passed (NULL: never). */
-static int insist(try_fn attempt, void *object, int busy, clockid_t clock,
-                  const struct timespec *deadline)
+static int insist_on(try_t t, clockid_t clock, const struct timespec *deadline)
 {
-    try_t t = {.attempt = attempt, .object = object, .busy = busy};
     unsigned round = 0;
 
+    if (process_turns_are_taken())
+        process_turn_begins();
     while (!is_had(&t)) {
         if (deadline != NULL && !is_valid(deadline))
             return EINVAL;
@@ -66,6 +73,14 @@ static int insist(try_fn attempt, void *object, int busy, clockid_t clock,
     return t.code;
 }
 
+static int insist(try_fn attempt, void *object, bool is_shared, clockid_t clock,
+                  const struct timespec *deadline)
+{
+    return insist_on(
+        (try_t){.attempt = attempt, .object = object, .busy = EBUSY, .is_shared = is_shared}, clock,
+        deadline);
+}
+
 /* ---- Mutexes ---- */
 
 static int try_mutex(void *mutex)
@@ -73,22 +88,31 @@ static int try_mutex(void *mutex)
     return XY_NEXT(pthread_mutex_trylock)(mutex);
 }
 
-/* One that checks its owner answers a process that has it already, and must be asked itself. */
+static bool is_shared(const pthread_mutex_t *mutex)
+{
+    enum { SHARED = 128 }; /* of the C library's own word */
+
+    return (mutex->__data.__kind & SHARED) != 0;
+}
+
+/* One that checks its owner answers a process that has it already, and must be asked itself. With
+ * turns the owner is the thread. */
 static bool checks_owner(const pthread_mutex_t *mutex)
 {
-    return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP;
+    return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+           (!process_turns_are_taken() || mutex->__data.__owner == gettid());
 }
 
 XY_INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (!XY_MAY_PARK() || checks_owner(mutex))
         return XY_NEXT(pthread_mutex_lock)(mutex);
-    return insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, NULL);
+    return insist(try_mutex, mutex, is_shared(mutex), CLOCK_REALTIME, NULL);
 }
 
 int process_mutex_lock(pthread_mutex_t *mutex)
 {
-    return insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, NULL);
+    return insist(try_mutex, mutex, is_shared(mutex), CLOCK_REALTIME, NULL);
 }
 
 XY_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t *mutex)
@@ -104,7 +128,7 @@ XY_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct ti
 {
     if (!XY_MAY_PARK() || checks_owner(mutex))
         return XY_NEXT(pthread_mutex_timedlock)(mutex, deadline);
-    return insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, deadline);
+    return insist(try_mutex, mutex, is_shared(mutex), CLOCK_REALTIME, deadline);
 }
 
 XY_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -112,7 +136,15 @@ XY_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock
 {
     if (!XY_MAY_PARK() || checks_owner(mutex))
         return XY_NEXT(pthread_mutex_clocklock)(mutex, clock, deadline);
-    return insist(try_mutex, mutex, EBUSY, clock, deadline);
+    return insist(try_mutex, mutex, is_shared(mutex), clock, deadline);
+}
+
+XY_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    int code = XY_NEXT(pthread_mutex_unlock)(mutex);
+
+    process_turn_wake(mutex, 1);
+    return code;
 }
 
 /* ---- The same in C11: the C library's mtx_t is a pthread_mutex_t ---- */
@@ -135,7 +167,7 @@ XY_INTERPOSE int mtx_lock(mtx_t *mutex)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(mtx_lock)(mutex);
-    return c11_code(insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, NULL));
+    return c11_code(insist(try_mutex, mutex, false, CLOCK_REALTIME, NULL));
 }
 
 XY_INTERPOSE int mtx_trylock(mtx_t *mutex)
@@ -151,7 +183,15 @@ XY_INTERPOSE int mtx_timedlock(mtx_t *mutex, const struct timespec *deadline)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(mtx_timedlock)(mutex, deadline);
-    return c11_code(insist(try_mutex, mutex, EBUSY, CLOCK_REALTIME, deadline));
+    return c11_code(insist(try_mutex, mutex, false, CLOCK_REALTIME, deadline));
+}
+
+XY_INTERPOSE int mtx_unlock(mtx_t *mutex)
+{
+    int code = XY_NEXT(mtx_unlock)(mutex);
+
+    process_turn_wake(mutex, 1);
+    return code;
 }
 
 /* ---- Locks for readers and a writer ---- */
@@ -170,28 +210,36 @@ XY_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_rwlock_rdlock)(lock);
-    return insist(try_read, lock, EBUSY, CLOCK_REALTIME, NULL);
+    return insist(try_read, lock, lock->__data.__shared != 0, CLOCK_REALTIME, NULL);
 }
 
 XY_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_rwlock_wrlock)(lock);
-    return insist(try_write, lock, EBUSY, CLOCK_REALTIME, NULL);
+    return insist(try_write, lock, lock->__data.__shared != 0, CLOCK_REALTIME, NULL);
 }
 
 XY_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *deadline)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_rwlock_timedrdlock)(lock, deadline);
-    return insist(try_read, lock, EBUSY, CLOCK_REALTIME, deadline);
+    return insist(try_read, lock, lock->__data.__shared != 0, CLOCK_REALTIME, deadline);
 }
 
 XY_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *deadline)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_rwlock_timedwrlock)(lock, deadline);
-    return insist(try_write, lock, EBUSY, CLOCK_REALTIME, deadline);
+    return insist(try_write, lock, lock->__data.__shared != 0, CLOCK_REALTIME, deadline);
+}
+
+XY_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    int code = XY_NEXT(pthread_rwlock_unlock)(lock);
+
+    process_turn_wake(lock, PROCESS_TURN_ALL);
+    return code;
 }
 
 static int try_spin(void *lock)
@@ -203,10 +251,24 @@ XY_INTERPOSE int pthread_spin_lock(pthread_spinlock_t *lock)
 {
     if (!XY_MAY_PARK())
         return XY_NEXT(pthread_spin_lock)(lock);
-    return insist(try_spin, (void *)(uintptr_t)lock, EBUSY, CLOCK_REALTIME, NULL);
+    return insist(try_spin, (void *)(uintptr_t)lock, false, CLOCK_REALTIME, NULL);
+}
+
+XY_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    int code = XY_NEXT(pthread_spin_unlock)(lock);
+
+    process_turn_wake((const void *)(uintptr_t)lock, 1);
+    return code;
 }
 
 /* ---- Semaphores: -1 with errno ---- */
+
+/* The C library's own word behind the value: 0 for one of a process alone. */
+static bool is_shared_semaphore(const sem_t *semaphore)
+{
+    return ((const int *)(const void *)semaphore)[sizeof(long) / sizeof(int)] != 0;
+}
 
 static int try_semaphore(void *semaphore)
 {
@@ -215,7 +277,11 @@ static int try_semaphore(void *semaphore)
 
 static int wait_semaphore(sem_t *semaphore, clockid_t clock, const struct timespec *deadline)
 {
-    int code = insist(try_semaphore, semaphore, EAGAIN, clock, deadline);
+    int code = insist_on((try_t){.attempt = try_semaphore,
+                                 .object = semaphore,
+                                 .busy = EAGAIN,
+                                 .is_shared = is_shared_semaphore(semaphore)},
+                         clock, deadline);
 
     if (code == 0)
         return 0;
@@ -252,4 +318,32 @@ XY_INTERPOSE int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct t
     if (!XY_MAY_PARK())
         return XY_NEXT(sem_clockwait)(semaphore, clock, deadline);
     return wait_semaphore(semaphore, clock, deadline);
+}
+
+XY_INTERPOSE int sem_post(sem_t *semaphore)
+{
+    int code = XY_NEXT(sem_post)(semaphore);
+
+    process_turn_wake(semaphore, 1);
+    return code;
+}
+
+/* ---- Once ---- */
+
+static bool is_begun(void *once)
+{
+    enum { STATES = 3, IN_PROGRESS = 1 }; /* of the C library's own word */
+
+    return (*(const int *)once & STATES) != IN_PROGRESS;
+}
+
+XY_INTERPOSE int pthread_once(pthread_once_t *once, void (*function)(void))
+{
+    int code;
+
+    if (process_turns_are_taken())
+        process_turn_wait_for(once, is_begun, once, INFINITY);
+    code = XY_NEXT(pthread_once)(once, function);
+    process_turn_wake(once, PROCESS_TURN_ALL);
+    return code;
 }

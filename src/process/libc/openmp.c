@@ -22,7 +22,7 @@ static pthread_mutex_t *lock_of(int which)
 /* A process that waits for one of its threads lets others run. */
 static void start(int which)
 {
-    if (process_is_main())
+    if (process_has_turn())
         process_mutex_lock(lock_of(which));
     else
         pthread_mutex_lock(lock_of(which));

@@ -53,7 +53,7 @@ static struct timespec *of_milliseconds(int milliseconds, struct timespec *limit
  * has messages to look after. */
 static bool is_sleep(size_t count, const struct timespec *limit)
 {
-    return count == 0 && limit != NULL && is_valid(limit) && process_is_main() &&
+    return count == 0 && limit != NULL && is_valid(limit) && process_has_turn() &&
            process_is_in_program(process_self);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/libc/process_state.h"
+#include "process/libc/turns.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -254,6 +255,7 @@ void process_end(process_t *process, int code)
     XY_RUNTIME_CALL(end, process, process->exit_code);
     process_sanitizer_end(process);
     process->has_ended = true;
+    process_turns_end(process);
     XY_RUNTIME_CALL(leave, process);
     /* No process's code runs on this thread until the next switch. */
     process_forget();

@@ -105,6 +105,7 @@ struct process {
     bool is_exiting, has_ended;
     bool is_away;   /* it runs on a thread of its own */
     bool gives_way; /* it is in a wait of the C library, and other processes run (block.c) */
+    bool has_turns; /* it has made a thread that a clock gives turns (turns.h) */
     process_sharing_t sharing;
 
     pthread_t thread; /* its worker's */
@@ -151,6 +152,11 @@ extern _Thread_local process_t *process_self
 extern _Thread_local process_t *process_main
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The calling thread of a process as the clock knows it (turns.h); NULL: it has no turns, or is the
+ * fiber of a process. */
+extern _Thread_local void *process_turn
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 extern pid_t process_pid __attribute__((visibility("hidden"))); /* of the job */
 /* This is a child of the host: a process has called fork. */
 extern bool process_is_child __attribute__((visibility("hidden")));
@@ -159,6 +165,12 @@ extern bool process_is_child __attribute__((visibility("hidden")));
 static inline bool process_is_main(void)
 {
     return process_self != NULL && process_self == process_main;
+}
+
+/* The same, or a thread that takes turns with it? Its waits let others run. */
+static inline bool process_has_turn(void)
+{
+    return process_is_main() || (process_turn != NULL && process_self != NULL);
 }
 
 /* Is it in the program's own code, and not in a call of the runtime? */

@@ -17,14 +17,18 @@
 #include "process/libc/directory.h"
 #include "process/libc/interpose.h"
 #include "process/libc/process_state.h"
+#include "process/libc/turns.h"
 
 typedef struct thread {
     process_t *process;
     void *(*function)(void *);
     void *argument;
-    bool is_placed; /* the program has said where it runs */
+    bool is_placed;       /* the program has said where it runs */
+    bool has_turns;       /* of a clock (turns.h) */
+    _Atomic(void *) turn; /* NULL: not yet */
+    pthread_t handle;     /* with a turn */
     pid_t tid;
-    char *pointer;               /* the thread pointer */
+    char *pointer;               /* the thread pointer; NULL: not known yet */
     struct thread *next, **back; /* of those that run */
 } thread_t;
 
@@ -51,15 +55,13 @@ void process_threads_fill(const process_t *process, const process_program_t *plu
         return;
     pthread_mutex_lock(&lock);
     for (const thread_t *t = threads; t != NULL; t = t->next)
-        if (t->process == process)
+        if (t->process == process && t->pointer != NULL)
             process_image_fill_locals(plugin, image, t->pointer + plugin->tls_from);
     pthread_mutex_unlock(&lock);
 }
 
 static void add(thread_t *thread)
 {
-    thread->tid = gettid();
-    thread->pointer = __builtin_thread_pointer();
     pthread_mutex_lock(&lock);
     thread->next = threads;
     thread->back = &threads;
@@ -67,6 +69,63 @@ static void add(thread_t *thread)
         threads->back = &thread->next;
     threads = thread;
     pthread_mutex_unlock(&lock);
+}
+
+static void drop(const thread_t *thread)
+{
+    pthread_mutex_lock(&lock);
+    *thread->back = thread->next;
+    if (thread->next != NULL)
+        thread->next->back = thread->back;
+    pthread_mutex_unlock(&lock);
+}
+
+static void find_itself(thread_t *thread)
+{
+    pthread_mutex_lock(&lock);
+    thread->tid = gettid();
+    thread->pointer = __builtin_thread_pointer();
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Turns ---- */
+
+/* A thread of the caller's process that has not ended; NULL: it has. */
+static const thread_t *find(pthread_t handle)
+{
+    const thread_t *t;
+
+    pthread_mutex_lock(&lock);
+    t = threads;
+    while (t != NULL &&
+           (t->process != process_self || t->turn == NULL || !pthread_equal(t->handle, handle)))
+        t = t->next;
+    pthread_mutex_unlock(&lock);
+    return t;
+}
+
+bool process_thread_await_end(pthread_t handle, double seconds)
+{
+    const thread_t *thread = find(handle);
+
+    return thread == NULL || process_turn_wait(thread, seconds);
+}
+
+/* The new thread waits for its turn, which is made now, by the one that has the turn. */
+static void make_turn(thread_t *thread, pthread_t handle)
+{
+    process_self->has_turns = true;
+    thread->handle = handle;
+    atomic_store(&thread->turn, process_runtime.clock->thread_make(process_self));
+}
+
+/* The last turn: others may wait for the end of the thread, or of the last one. */
+static void end_turn(const thread_t *thread)
+{
+    process_turn_settle();
+    process_turn_wake(thread, PROCESS_TURN_ALL);
+    if (atomic_load(&thread->process->thread_count) == 1)
+        process_turn_wake(&thread->process->thread_count, PROCESS_TURN_ALL);
 }
 
 static void uncount(process_t *process)
@@ -81,14 +140,14 @@ static void forget(void *argument)
     thread_t *thread = argument;
 
     process_keys_end();
-    pthread_mutex_lock(&lock);
-    *thread->back = thread->next;
-    if (thread->next != NULL)
-        thread->next->back = thread->back;
-    pthread_mutex_unlock(&lock);
+    if (process_turn != NULL)
+        end_turn(thread);
+    drop(thread);
     XY_RUNTIME_CALL(thread_end);
     uncount(thread->process);
     xy_free(thread);
+    if (process_turn != NULL)
+        process_turns_end_thread();
 }
 
 static void make_key(void)
@@ -108,7 +167,9 @@ void process_threads_end(process_t *process, int code, bool runs_exit)
     process_keys_end();
     if (runs_exit)
         process_run_atexit(process, 1u << PROCESS_ATEXIT_THREAD, NULL, code);
-    if (process_runtime.clock != NULL)
+    if (process_turns_are_taken())
+        process_turn_wait_for(&process->thread_count, has_no_threads, process, INFINITY);
+    else if (process_runtime.clock != NULL)
         process_block_look(has_no_threads, process, -1, true);
     while (!has_no_threads(process))
         process_back_off(&round);
@@ -127,16 +188,21 @@ static void go_to_directory(const process_t *process)
 /* Set up a new thread of a process; returns a copy of its description. */
 static thread_t begin(void *argument)
 {
-    thread_t thread = *(thread_t *)argument;
+    thread_t *own = argument, thread = *own;
 
     process_self = thread.process;
-    add(argument);
+    find_itself(own);
     pthread_setspecific(at_end, argument);
     XY_RUNTIME_CALL(thread_begin, thread.process);
     process_locals_begin(thread.process);
     go_to_directory(thread.process);
     if (!thread.is_placed)
         process_affinity_apply(thread.process);
+    if (own->has_turns) {
+        while (atomic_load(&own->turn) == NULL)
+            xy_thread_yield();
+        process_turns_begin_thread(own->turn);
+    }
     return thread;
 }
 
@@ -254,6 +320,7 @@ static void count(process_t *process)
 
 static void cancel(thread_t *thread)
 {
+    drop(thread);
     uncount(thread->process);
     xy_free(thread);
 }
@@ -293,14 +360,19 @@ XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attribu
     *thread = (thread_t){.process = process,
                          .function = start != NULL ? start->function : function,
                          .argument = start != NULL ? start->argument : argument,
-                         .is_placed = has_affinity(attributes)};
+                         .is_placed = has_affinity(attributes),
+                         .has_turns = process_runtime.clock != NULL && process_has_turn() &&
+                                      process_turns_can_have(__builtin_return_address(0))};
     count(process);
+    add(thread);
     if (start != NULL)
         *start = (start_t){run, thread};
     code = XY_NEXT(pthread_create)(handle, attributes, start != NULL ? function : run,
                                    start != NULL ? argument : thread);
     if (code != 0)
         cancel(thread);
+    else if (thread->has_turns)
+        make_turn(thread, *handle);
     return code;
 }
 

@@ -22,7 +22,7 @@ static double seconds_of(const struct timespec *t)
 
 static bool may_switch(const void *caller)
 {
-    return process_is_main() && !process_locals_is_of_worker(caller);
+    return process_has_turn() && !process_locals_is_of_worker(caller);
 }
 
 XY_INTERPOSE unsigned sleep(unsigned seconds)

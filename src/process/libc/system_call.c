@@ -15,6 +15,7 @@
 #include "process/libc/block.h"
 #include "process/libc/interpose.h"
 #include "process/libc/process_state.h"
+#include "process/libc/turns.h"
 
 static long plain(long number, const long a[6])
 {
@@ -41,15 +42,24 @@ static bool is_changed(void *arg)
     return __atomic_load_n(w->word, __ATOMIC_ACQUIRE) != w->value;
 }
 
-/* The limit is one of the process's clock: how long, or, with a mask, until when. */
-static long wait_in_virtual_time(const long a[6])
+/* The limit is one of the process's clock: how long, or, with a mask, until when. Seconds;
+ * INFINITY: there is none. */
+static double limit_of(const long a[6])
 {
     const struct timespec *limit = (const struct timespec *)a[3];
     clockid_t clock = (a[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+
+    if (limit == NULL)
+        return INFINITY;
+    return ((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT
+               ? (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec
+               : process_seconds_until(clock, limit);
+}
+
+static long wait_in_virtual_time(const long a[6])
+{
     word_t w = {(const int *)a[0], (int)a[2]};
-    double seconds = ((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT
-                         ? (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec
-                         : process_seconds_until(clock, limit);
+    double seconds = fmax(0, limit_of(a));
 
     if (process_block_look(is_changed, &w, fmax(0, seconds), process_block_has_threads()))
         return 0;
@@ -62,13 +72,34 @@ static bool is_valid(const struct timespec *limit)
     return limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000L;
 }
 
+static bool is_wait(int operation)
+{
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+}
+
+/* The word is woken by threads that take turns with the caller. */
+static long wait_in_turns(int operation, const long a[6])
+{
+    double seconds = is_wait(operation) ? fmax(0, limit_of(a)) : 0;
+    long result = process_turn_futex((const int *)a[0], operation, (int)a[2], seconds);
+
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
 /* A wait that would end at once does so here. */
 static long wait_for_word(const long a[6])
 {
     int operation = (int)a[1] & FUTEX_CMD_MASK;
+    bool is_private = ((int)a[1] & FUTEX_PRIVATE_FLAG) != 0;
+    bool is_wake = operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET;
 
-    if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) ||
-        __atomic_load_n((const int *)a[0], __ATOMIC_ACQUIRE) != (int)a[2])
+    if (process_turns_are_taken() && is_private &&
+        (is_wake || (is_wait(operation) && (a[3] == 0 || is_valid((const struct timespec *)a[3])))))
+        return wait_in_turns(operation, a);
+    if (!is_wait(operation) || __atomic_load_n((const int *)a[0], __ATOMIC_ACQUIRE) != (int)a[2])
         return plain(SYS_futex, a);
     if (process_runtime.clock != NULL && a[3] != 0 && is_valid((const struct timespec *)a[3]))
         return wait_in_virtual_time(a);

@@ -27,6 +27,16 @@ typedef struct {
     void (*sleep)(process_t *self, double seconds, bool parks);
     /* `self` looked for something that has not happened yet: others run. */
     void (*look)(process_t *self);
+    /* Threads of `self` take turns as well (libc/turns.h). The one that has the turn makes one;
+     * thread_begin, on the thread, returns when it has its first turn, and thread_end gives the
+     * last one back. `here` is the calling thread, or the process itself; it leaves its turn until
+     * another one wakes it, or for so many seconds (INFINITY: no limit). */
+    void *(*thread_make)(process_t *self);
+    void (*thread_begin)(void *thread);
+    void (*thread_end)(void *thread);
+    void *(*here)(process_t *self);
+    void (*block)(process_t *self, double seconds);
+    void (*wake)(process_t *self, void *other);
     const bool *reads_real_time; /* while true, the clock itself reads one of the C library's */
 } process_clock_t;
 

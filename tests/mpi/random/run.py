@@ -160,8 +160,9 @@ def plain_command(number, given):
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
     ranks = min(ranks, given.ranks)
     if given.virtual:
-        return [given.mpiexec, "-n", str(ranks), *virtual_options(choose), given.program, str(number),
-                "--steps", str(given.steps)]
+        options = virtual_options(choose)
+        threads = ["--threads"] if choose.random() < 0.3 else []
+        return [given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps), *threads]
     way = choose.randrange(3) if given.device else None
     if given.check or way == 0:
         return [given.mpiexec, "-n", str(ranks), *check_options(choose, ranks), given.program, str(number),

