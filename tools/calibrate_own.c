@@ -150,14 +150,14 @@ static xy_status_t measure_level(const xy_calibration_t *c, const xy_messages_ca
 
 /* On the first core and the nearest other one: alone, a core need not ask what others have for it.
  */
-static xy_status_t measure_crowd(int processes, int core, int other, const command_t *command,
-                                 xy_costs_t *costs)
+static xy_status_t measure_crowd(int core, int other, const command_t *command, xy_costs_t *costs)
 {
     xy_vec_t words = XY_VEC_INIT(char *);
-    xy_status_t st = list_words(command, processes * (core != other ? 2 : 1), core, other, &words);
+    xy_status_t st =
+        list_words(command, XY_MESSAGE_CROWD * (core != other ? 2 : 1), core, other, &words);
 
     if (st == XY_OK)
-        st = xy_calibrate_crowd(&words, processes, costs);
+        st = xy_calibrate_crowd(&words, costs);
     free_words(&words);
     return st;
 }
@@ -193,9 +193,7 @@ static xy_status_t measure_messages(const xy_calibration_t *c, const xy_messages
     if (st == XY_OK)
         st = count_failed(measure_level(c, &one, &levels[0], nearest, command, costs), failed_p);
     if (st == XY_OK)
-        st = measure_crowd(XY_MESSAGE_CROWD, levels[0].first, nearest, command, costs);
-    if (st == XY_OK)
-        st = measure_crowd(XY_MESSAGE_THRONG, levels[0].first, nearest, command, costs);
+        st = measure_crowd(levels[0].first, nearest, command, costs);
     return st;
 }
 

@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "explain.h"
 
-static const char *const kind_names[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
+static const char *const kind_names[XY_MESSAGE_WAYS] = {"blocking", "nonblocking"};
 
 /* Prints the time of a message by each model. */
 static void print_kind(const xy_message_model_t *m, xy_message_kind_t kind, double bytes)
@@ -48,7 +48,7 @@ static void print_text(const xy_costs_t *costs, const xy_message_cost_t *c, doub
 
     printf("%s from %s to %s by %s\n", xy_format_size((uint64_t)bytes, size), c->cluster1,
            c->cluster2, *c->library != '\0' ? c->library : "an unnamed library");
-    for (int k = 0; k < XY_MESSAGE_KINDS; k++)
+    for (int k = 0; k < XY_MESSAGE_WAYS; k++)
         if (m->kind[k].latency > 0)
             print_kind(m, (xy_message_kind_t)k, bytes);
     if (m->kind[XY_MESSAGE_BLOCKING].latency > 0)
@@ -69,7 +69,7 @@ static void print_json(const xy_message_cost_t *c, double bytes)
     xy_json_begin_object(&json, NULL);
     xy_fields(&json, "cluster1 %s cluster2 %s library %s bytes %g", c->cluster1, c->cluster2,
               c->library, bytes);
-    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+    for (int k = 0; k < XY_MESSAGE_WAYS; k++) {
         if (!(m->kind[k].latency > 0))
             continue;
         xy_json_begin_object(&json, kind_names[k]);

@@ -15,7 +15,7 @@ typedef struct {
     double cost_all;
     uint64_t eager;
     long procs, limit, lines, threads;
-    bool json, oversubscribe, free_kernels;
+    bool json, verbose, oversubscribe, free_kernels;
 } predict_values_t;
 
 /* The input of a prediction: the description, and the machine with its models. */
@@ -69,14 +69,24 @@ xy_status_t predict_place_again(const predict_t *p, const xy_prediction_t *count
                                 int32_t **core_of_p);
 xy_status_t predict_matrix(const xy_prediction_t *counted, xy_matrix_t **matrix_p);
 
-/* "bandwidth*2,latency/10": change the machine, the models and the speed. NULL: only check. */
-xy_status_t predict_change(predict_t *p, const char *text);
+/* "bandwidth*2,local.Barrier=1us": change the machine, the models, the speed, or one figure; or
+ * check that it can be done. */
+xy_status_t predict_change(predict_t *p, const char *text, bool is_check);
 
 /* "NAME=TEXT" lists; the caller frees the array (whose strings it then owns) with given_free. */
 xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_given_t **given_p);
 void predict_given_free(xy_predict_given_t *given, size_t count);
 
+/* Change the figure of this name: "=" to the value, "*" or "/" by a factor. EUSAGE: there is none.
+ */
+xy_status_t predict_figures_change(predict_t *p, const char *name, char sign, const char *text,
+                                   bool is_check);
+
 /* ---- Output ---- */
+
+/* All figures that the model has. */
+void predict_figures_text(const predict_t *p, FILE *file);
+void predict_figures_json(const predict_t *p, xy_json_t *json);
 
 void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file);
 /* `before`: its time before it was placed by what it sends; 0: it was not. */

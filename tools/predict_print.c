@@ -121,6 +121,8 @@ void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file
     print_share(r, "computation", offsetof(xy_vjob_proc_t, compute), file);
     print_share(r, "communication", offsetof(xy_vjob_proc_t, communication), file);
     print_share(r, "idle", offsetof(xy_vjob_proc_t, idle), file);
+    if (p->v->verbose)
+        predict_figures_text(p, file);
 }
 
 /* Writes the times of each process. */
@@ -185,5 +187,6 @@ void predict_print_json(const predict_t *p, const xy_prediction_t *r, double bef
     print_models(&j, r);
     print_lines(&j, r);
     print_processes(&j, r);
+    predict_figures_json(p, &j);
     xy_json_end(&j);
 }

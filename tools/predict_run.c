@@ -39,27 +39,29 @@ xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_g
 
 /* ---- What if ---- */
 
-/* Applies one change of --what-if, such as "bandwidth*2"; `p` NULL only checks it. */
-static xy_status_t change_one(predict_t *p, char *text)
+/* Applies one change of --what-if, such as "bandwidth*2" or "send=200ns", or only checks it. */
+static xy_status_t change_one(predict_t *p, char *text, bool is_check)
 {
-    char *sign = strpbrk(text, "*/");
-    double factor;
-    bool is_known;
+    char *sign = strpbrk(text, "*/="), how;
+    double factor = 0;
+    bool is_global;
 
-    if (sign == NULL || !xy_parse_double(sign + 1, &factor) || !(factor > 0))
+    if (sign == NULL || sign[1] == '\0' || sign == text ||
+        (*sign != '=' && (!xy_parse_double(sign + 1, &factor) || !(factor > 0))))
         return xy_fail(XY_EUSAGE,
-                       "--what-if '%s': write bandwidth*2, latency/10 or speed*1.5, with commas "
-                       "between several",
+                       "--what-if '%s': write bandwidth*2, latency/10, speed*1.5 or NAME=VALUE, "
+                       "with commas between several",
                        text);
-    if (*sign == '/')
-        factor = 1 / factor;
+    how = *sign;
     *sign = '\0';
-    is_known = strcmp(text, "bandwidth") == 0 || strcmp(text, "latency") == 0 ||
-               strcmp(text, "speed") == 0;
-    if (!is_known)
-        return xy_fail(XY_EUSAGE, "--what-if '%s': bandwidth, latency or speed", text);
-    if (p == NULL)
+    is_global = how != '=' && (strcmp(text, "bandwidth") == 0 || strcmp(text, "latency") == 0 ||
+                               strcmp(text, "speed") == 0);
+    if (!is_global)
+        return predict_figures_change(p, text, how, sign + 1, is_check);
+    if (is_check)
         return XY_OK;
+    if (how == '/')
+        factor = 1 / factor;
     if (text[0] == 's') {
         p->speed *= factor;
     } else {
@@ -73,13 +75,13 @@ static xy_status_t change_one(predict_t *p, char *text)
     return XY_OK;
 }
 
-xy_status_t predict_change(predict_t *p, const char *text)
+xy_status_t predict_change(predict_t *p, const char *text, bool is_check)
 {
     char *copy = xy_strdup(text), *rest = copy, *item;
     xy_status_t st = copy != NULL ? XY_OK : xy_fail_memory("reading the options");
 
     while (st == XY_OK && (item = strsep(&rest, ",")) != NULL)
-        st = change_one(p, item);
+        st = change_one(p, item, is_check);
     xy_free(copy);
     return st;
 }
@@ -205,9 +207,10 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
         if (strcmp(progress_names[i], p->v->progress) == 0)
             c->job.progress = (xy_sim_progress_t)i;
     xy_vjob_costs_default(&c->job.costs);
+    st = xy_vjob_costs_set(&c->job.costs, p->costs);
     c->job.costs.keeps_eager = p->v->eager > 0;
     if (p->v->eager > 0)
-        c->job.costs.eager = c->job.costs.eager_net = p->v->eager;
+        c->job.costs.eager = c->job.costs.eager_net = (double)p->v->eager;
     c->job.store = p->costs;
     c->job.library = p->v->library;
     c->job.algorithm = p->v->algorithm;
@@ -219,7 +222,7 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
     c->job.orders = p->orders;
     c->job.priority = 10;
     c->job.split = p->split;
-    if (k->trace != NULL)
+    if (st == XY_OK && k->trace != NULL)
         st = xy_trace_create(k->trace, &options, &parts->trace);
     c->job.trace = parts->trace;
     return st;

@@ -85,8 +85,8 @@ static const xy_option_t options[] = {
      .help = "read models of kernels and messages from FILE; 'xylem calibrate' writes it (default: "
              "those in the file of --machine, if 'xylem calibrate --hosts' made it)"},
     {"what-if", 0, XY_OPT_STRING, "CHANGE", AT(what_if), XY_COMMON("model"),
-     .help = "compare with other links or faster cores; bandwidth*2, latency/10, speed*1.5, or "
-             "several with commas"},
+     .help = "compare with other links or faster cores; bandwidth*2, latency/10, speed*1.5, "
+             "NAME=VALUE for any figure of --verbose, or several with commas"},
     {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost), XY_ADVANCED("model"),
      .help = "set the time of one pass of a loop outside of kernels, as in main.c:88=2ns"},
     {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all), XY_ADVANCED("model"),
@@ -97,6 +97,8 @@ static const xy_option_t options[] = {
      XY_ADVANCED("model"), .help = "use this algorithm for all collectives that have it"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), XY_ADVANCED("model"),
      .help = "let messages above this size wait for their receiver"},
+    {"verbose", 'v', XY_OPT_FLAG, .offset = AT(verbose), XY_COMMON("output"),
+     .help = "print every figure of the model, too"},
     {"json", 0, XY_OPT_FLAG, .offset = AT(json), XY_COMMON("output"),
      .help = "print the prediction as JSON; time, messages, bytes, kernel_calls and each process"},
     {"html", 'o', XY_OPT_STRING, "FILE", AT(html), .complete = "file", XY_COMMON("output"),
@@ -195,7 +197,7 @@ static xy_status_t compare(predict_t *p, const predict_case_t *k, const xy_predi
 {
     predict_case_t changed = *k;
     xy_prediction_t *other;
-    xy_status_t st = predict_change(p, p->v->what_if);
+    xy_status_t st = predict_change(p, p->v->what_if, false);
 
     changed.trace = NULL;
     changed.has_path = changed.has_matrix = false;
@@ -283,7 +285,7 @@ static xy_status_t run_one(predict_t *p)
 
     k.assumed = assumed;
     if (st == XY_OK && v->what_if != NULL)
-        st = predict_change(NULL, v->what_if);
+        st = predict_change(p, v->what_if, true);
     if (st == XY_OK && v->html != NULL && trace == NULL) {
         file = mkstemp(scratch);
         if (file < 0)

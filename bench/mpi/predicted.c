@@ -9,6 +9,13 @@
  *   across     the same between ranks k and k + size/2, all at once
  *   bcast scatter gather allreduce alltoall    BYTES for each rank (bcast, allreduce: in all)
  *   reduce     BYTES in all
+ *   allgather reduce-scatter     BYTES of each rank
+ *   ring       each rank sends to the next one and receives from the one before, by MPI_Sendrecv
+ *   chain      each rank waits for the one before and sends to the next one
+ *   butterfly  Sendrecv with the rank whose number differs in one bit, one bit after the other
+ *   stream     ranks 2k send four messages to ranks 2k+1 and wait for a word
+ *   workers    all send to rank 0, which takes whichever comes first and answers with a word
+ *   gather-bcast     of BYTES for each rank to rank 0, then BYTES in all from it
  *   halo       a periodic grid of ranks, four neighbours, Isend, Irecv, Waitall
  *   cg         conjugate gradients on a line of BYTES/8 unknowns per rank: two neighbours of 8 B,
  *              two sums, and the sweeps over vectors between them
@@ -86,6 +93,78 @@ static void allreduce(void)
 static void reduce(void)
 {
     MPI_Reduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, comm);
+}
+
+static void allgather(void)
+{
+    MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm);
+}
+
+static void reduce_scatter(void)
+{
+    MPI_Reduce_scatter_block(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static void gather_bcast(void)
+{
+    MPI_Gather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, comm);
+    MPI_Bcast(in, bytes, MPI_BYTE, 0, comm);
+}
+
+static void ring(void)
+{
+    MPI_Sendrecv(in, bytes, MPI_BYTE, (rank + 1) % size, 0, out, bytes, MPI_BYTE,
+                 (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+}
+
+static void chain(void)
+{
+    if (rank > 0)
+        MPI_Recv(out, bytes, MPI_BYTE, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+    if (rank + 1 < size)
+        MPI_Send(in, bytes, MPI_BYTE, rank + 1, 0, comm);
+}
+
+static void butterfly(void)
+{
+    for (int bit = 1; bit < size; bit *= 2)
+        if ((rank ^ bit) < size)
+            MPI_Sendrecv(in, bytes, MPI_BYTE, rank ^ bit, 0, out, bytes, MPI_BYTE, rank ^ bit, 0,
+                         comm, MPI_STATUS_IGNORE);
+}
+
+static void stream(void)
+{
+    MPI_Request requests[4];
+    long word = 0;
+
+    if ((rank ^ 1) >= size)
+        return;
+    for (int i = 0; i < 4; i++)
+        if (rank % 2 == 0)
+            MPI_Isend(in + (size_t)i * bytes, bytes, MPI_BYTE, rank + 1, i, comm, &requests[i]);
+        else
+            MPI_Irecv(out + (size_t)i * bytes, bytes, MPI_BYTE, rank - 1, i, comm, &requests[i]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    if (rank % 2 == 0)
+        MPI_Recv(&word, 1, MPI_LONG, rank + 1, 4, comm, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(&word, 1, MPI_LONG, rank - 1, 4, comm);
+}
+
+static void workers(void)
+{
+    MPI_Status status;
+    long word = 0;
+
+    if (rank > 0) {
+        MPI_Send(in, bytes, MPI_BYTE, 0, 0, comm);
+        MPI_Recv(&word, 1, MPI_LONG, 0, 1, comm, MPI_STATUS_IGNORE);
+    }
+    for (int i = 1; rank == 0 && i < size; i++) {
+        MPI_Recv(out, bytes, MPI_BYTE, MPI_ANY_SOURCE, 0, comm, &status);
+        MPI_Send(&word, 1, MPI_LONG, status.MPI_SOURCE, 1, comm);
+    }
 }
 
 static void reduce_bcast(void)
@@ -203,24 +282,35 @@ static void fox(void)
     }
 }
 
+/* The size of the memory that messages come from and go to. */
+enum { FEW, WIDE, MATRIX }; /* four messages, one for each rank, none: BYTES is an order */
+
 static const struct {
     const char *name;
     void (*round)(void);
-    int is_matrix; /* BYTES is the order of a matrix, not the size of a message */
-} patterns[] = {{"pingpong", pingpong, 0},
-                {"across", across, 0},
-                {"bcast", bcast, 0},
-                {"bcast-linear", bcast_linear, 0},
-                {"scatter", scatter, 0},
-                {"gather", gather, 0},
-                {"allreduce", allreduce, 0},
-                {"reduce", reduce, 0},
-                {"reduce-bcast", reduce_bcast, 0},
-                {"alltoall", alltoall, 0},
-                {"alltoall-pairs", alltoall_pairs, 0},
-                {"halo", halo, 0},
-                {"cg", cg, 0},
-                {"fox", fox, 1}};
+    int memory;
+} patterns[] = {{"pingpong", pingpong, FEW},
+                {"across", across, FEW},
+                {"ring", ring, FEW},
+                {"chain", chain, FEW},
+                {"butterfly", butterfly, FEW},
+                {"stream", stream, FEW},
+                {"workers", workers, FEW},
+                {"bcast", bcast, FEW},
+                {"bcast-linear", bcast_linear, FEW},
+                {"scatter", scatter, WIDE},
+                {"gather", gather, WIDE},
+                {"gather-bcast", gather_bcast, WIDE},
+                {"allgather", allgather, WIDE},
+                {"allreduce", allreduce, FEW},
+                {"reduce", reduce, FEW},
+                {"reduce-bcast", reduce_bcast, FEW},
+                {"reduce-scatter", reduce_scatter, WIDE},
+                {"alltoall", alltoall, WIDE},
+                {"alltoall-pairs", alltoall_pairs, WIDE},
+                {"halo", halo, FEW},
+                {"cg", cg, FEW},
+                {"fox", fox, MATRIX}};
 
 /* The ranks as they are, or dealt out, and the width of their grid. */
 static void set_comm(int is_dealt)
@@ -293,7 +383,9 @@ static void run(const char *what, int length, int rounds)
     }
     set_comm(what[name] == '~');
     bytes = length;
-    blocks = patterns[k].is_matrix ? 1 : size > 4 ? (size_t)size : 4;
+    blocks = patterns[k].memory == MATRIX             ? 1
+             : patterns[k].memory == WIDE && size > 4 ? (size_t)size
+                                                      : 4;
     in = get_memory((size_t)bytes + 8, blocks);
     out = get_memory((size_t)bytes + 8, blocks);
     seconds = time_rounds(patterns[k].round, rounds);

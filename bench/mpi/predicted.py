@@ -3,7 +3,7 @@
 """Predicted times beside measured ones, on this machine.
 
   bench/mpi/predicted.py PREFIX [--quick] [--only WORD] [--libraries LIST] [--ranks LIST] [--turns N]
-                         [--minutes M] [--json FILE] [--again FILE]
+                         [--minutes M] [--draw SEED] [--json FILE] [--again FILE] [--ablate]
 
 PREFIX is where Xylem is installed (or build/release). Each turn calibrates messages and then runs all
 programs (predicted.c) with real ranks: 2 to 64 under Xylem, 2 under Open MPI and MPICH. The prediction is
@@ -17,8 +17,12 @@ same programs from a platform with the latency and the bandwidth of the same mod
 Libraries take turns: one calibrates and runs, then the next. --minutes ends this before a turn of all of
 them that would last longer, two turns at least; predictions come after it.
 
+--draw takes rows drawn at random by a seed (drawn.py) instead of those that the model was made with.
+--ablate removes one figure of the model after the other and prints what becomes of the error.
+
 --json keeps what was measured, calibrations included; --again predicts from such a file and measures
-nothing, so that two states of the models can be compared with the same runs.
+nothing, so that two states of the models can be compared with the same runs. Both with one file: more
+turns are added to it.
 
 All programs of one number of ranks are one launch, and the first of them only warms up: cores that have
 just been idle are slower for some milliseconds, which is no concern of a model.
@@ -33,20 +37,24 @@ import sys
 import tempfile
 import time
 
+import drawn
 from core import HERE, Library, peers, quiet, text
 
 ROWS = [(what, size) for what in ("pingpong", "bcast", "scatter", "gather", "allreduce", "alltoall", "halo")
         for size in (64, 4096, 65536)] + [("cg", 65536), ("fox", 256)] + [
             (what, size) for what in ("bcast-linear", "reduce-bcast", "alltoall-pairs", "halo~") for size in (64, 4096, 65536)]
 RANKS = {"xylem": [2, 4, 16, 64], "openmpi": [2], "mpich": [2]}
+DRAWN = {"xylem": (96, 32), "openmpi": (48, 2), "mpich": (48, 2)}  # rows, ranks at most
+COMPUTES = ("cg", "fox")
 WORST, AGAIN = 0.20, 1.5
+SIMULATED = 100  # rounds, of programs that compute nothing: all of them are alike
 WARM = 400000  # messages to and fro: a tenth of a second
 
 
 def rounds_of(what, size, ranks):
     if what == "fox":
         return 20
-    weight = size * (ranks if base_of(what) in ("alltoall", "scatter", "gather") else 1) * ranks
+    weight = size * (ranks if base_of(what) in ("scatter", "gather") + drawn.WIDE else 1) * ranks
     return max(20, min(2000, int(2e8 / (weight + 20000 * ranks))))
 
 
@@ -56,10 +64,10 @@ def seconds_by_row(output):
     return {(w[0], int(w[1])): float(w[3]) for w in words if len(w) == 4 and w[2] == "seconds"}
 
 
-def arguments_of(rows, ranks, warms=False):
-    """Of predicted.c: all rows; the first may be there to warm up, and be measured again behind it."""
+def arguments_of(rows, ranks, warms=False, most=2000):
+    """Of predicted.c: all rows, of so many rounds at most; the first may be there to warm up."""
     warm = ["pingpong", "64", str(WARM // ranks)] if warms else []
-    return warm + [w for what, size in rows for w in (what, str(size), str(rounds_of(what, size, ranks)))]
+    return warm + [w for what, size in rows for w in (what, str(size), str(min(most, rounds_of(what, size, ranks))))]
 
 
 def error_of(predicted, times):
@@ -113,32 +121,34 @@ def has_model(costs):
 
 
 def predict(prefix, program, library, ranks, rows, costs):
-    """{(what, size): seconds} by one file of costs."""
+    """{(what, size): seconds} by one file of costs. What programs compute is timed."""
+    is_timed = any(what in COMPUTES for what, size in rows)
     command = [os.path.join(prefix, "bin", "mpiexec"), "-n", str(ranks), "--virtual", "live", "--oversubscribe",
-               "--library", library, "--compute", "timed", *(["--costs", costs] if costs else []), program,
-               *arguments_of(rows, ranks)]
+               "--library", library, "--compute", "timed" if is_timed else "none",
+               *(["--costs", costs] if costs else []), program,
+               *arguments_of(rows, ranks, most=2000 if is_timed else SIMULATED)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         print("# %s: %s" % (" ".join(command[1:]), done.stderr.strip().split("\n")[-1]), flush=True)
     return seconds_by_row(done.stdout)
 
 
-def predict_all(prefix, program, library, kept, folder):
+def predict_all(prefix, program, library, rows, all_costs, folder):
     """{(what, size, ranks): seconds}: the median of what the calibrations of all turns say."""
     found, path = {}, os.path.join(folder, "costs.xml")
-    for costs in kept["costs"] or [None]:
+    for costs in all_costs or [None]:
         if costs is not None:
             with open(path, "w") as file:
                 file.write(costs)
-        for ranks, rows in rows_by_ranks(kept).items():
-            for row, seconds in predict(prefix, program, library, ranks, rows, costs and path).items():
+        for ranks, some in by_ranks(rows).items():
+            for row, seconds in predict(prefix, program, library, ranks, some, costs and path).items():
                 found.setdefault(row + (ranks,), []).append(seconds)
     return {key: statistics.median(values) for key, values in found.items()}
 
 
-def rows_by_ranks(kept):
+def by_ranks(rows):
     found = {}
-    for what, size, ranks, _ in kept["rows"]:
+    for what, size, ranks, *_ in rows:
         found.setdefault(ranks, []).append((what, size))
     return found
 
@@ -163,7 +173,7 @@ class Smpi:
             file.writelines("h%d\n" % r for r in range(ranks))
         found = {}
         for computes in (False, True):
-            part = [r for r in rows if (r[0] in ("cg", "fox")) == computes]
+            part = [r for r in rows if (r[0] in COMPUTES) == computes]
             if part:
                 done = subprocess.run(["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
                                        "--cfg=smpi/simulate-computation:%s" % ("yes" if computes else "no"),
@@ -197,11 +207,12 @@ def measure_turn(library, rows, kept, prefix, folder, seconds):
     if has_model(costs):
         with open(costs) as file:
             kept["costs"].append(file.read())
-    for ranks in RANKS[library.name]:
-        done = subprocess.run(library.command(ranks, arguments_of(rows, ranks, True)), capture_output=True,
+    for ranks, some in by_ranks(rows).items():
+        done = subprocess.run(library.command(ranks, arguments_of(some, ranks, True)), capture_output=True,
                               text=True, env=library.environment, timeout=120)
         for (what, size), value in seconds_by_row(done.stdout).items():
-            kept["times"].setdefault((what, size, ranks), []).append(value)
+            if (what, size) in some:
+                kept["times"].setdefault((what, size, ranks), []).append(value)
 
 
 def summary(errors):
@@ -234,7 +245,7 @@ def compare(name, kept, predicted, smpi):
 
 def simulate(smpi, kept):
     link = hockney({(what, size): times for what, size, ranks, times in kept["rows"] if ranks == 2})
-    return {row + (ranks,): seconds for ranks, rows in rows_by_ranks(kept).items()
+    return {row + (ranks,): seconds for ranks, rows in by_ranks(kept["rows"]).items()
             for row, seconds in smpi.predict(ranks, rows, link).items()}
 
 
@@ -248,6 +259,8 @@ def read_options():
     parser.add_argument("--turns", type=int)
     parser.add_argument("--minutes", type=float, help="for measuring, at most; two turns at least")
     parser.add_argument("--without-smpi", action="store_true")
+    parser.add_argument("--draw", metavar="SEED", help="rows drawn at random")
+    parser.add_argument("--ablate", action="store_true", help="what each figure of the model is worth")
     parser.add_argument("--json", help="keep what was measured there")
     parser.add_argument("--again", help="predict from such a file, and measure nothing")
     parser.add_argument("--measure-only", action="store_true", help="predict later, with --again")
@@ -257,21 +270,30 @@ def read_options():
     return options
 
 
-def measure_all(options, libraries, folder):
+def rows_of(options, library):
+    if options.draw:
+        return [r for r in drawn.draw(options.draw, *DRAWN[library]) if options.only in r[0]]
+    return [(what, size, ranks) for ranks in RANKS[library] for what, size in ROWS
+            if options.only in what and (not options.quick or size in (4096, 256))]
+
+
+def measure_all(options, libraries, folder, known):
     """{library: {"costs": [text, one per turn], "rows": [[what, size, ranks, [seconds, one per turn]], ...]}}"""
-    rows = [r for r in ROWS if options.only in r[0] and (not options.quick or r[1] in (4096, 256))]
     turns, seconds = (2, 3) if options.quick else (7, 8)
     kept = {library.name: {"costs": [], "times": {}} for library in libraries}
     begin, end = time.monotonic(), time.monotonic() + 60 * (options.minutes or 1e9)
     for library in libraries:
         library.build(folder, os.path.join(HERE, "predicted.c"))
+        for row in known.get(library.name, {"rows": []})["rows"]:
+            kept[library.name]["times"][tuple(row[:3])] = row[3]
+        kept[library.name]["costs"] += known.get(library.name, {"costs": []})["costs"]
     for turn in range(options.turns or turns):
         now = time.monotonic()
         if turn >= 2 and now + (now - begin) / turn > end:
             print("# %d turns in %.1f minutes" % (turn, (now - begin) / 60), flush=True)
             break
         for library in libraries:
-            measure_turn(library, rows, kept[library.name], options.prefix, folder, seconds)
+            measure_turn(library, rows_of(options, library.name), kept[library.name], options.prefix, folder, seconds)
     return {name: {"costs": of["costs"], "rows": [[*key, times] for key, times in of["times"].items()]}
             for name, of in kept.items()}
 
@@ -284,7 +306,8 @@ def read_kept(options, libraries):
         if name not in [x.name for x in libraries]:
             del kept[name]
             continue
-        kept[name]["rows"] = [r for r in kept[name]["rows"] if options.only in r[0] and r[2] in RANKS[name]]
+        kept[name]["rows"] = [r for r in kept[name]["rows"] if options.only in r[0]
+                              and (not options.ranks or r[2] in RANKS[name])]
     return kept
 
 
@@ -296,7 +319,9 @@ def main():
     wanted = options.libraries.split(",")
     libraries = [xylem] * ("xylem" in wanted) + peers(wanted)
     with tempfile.TemporaryDirectory() as folder:
-        kept = read_kept(options, libraries) if options.again else measure_all(options, libraries, folder)
+        kept = read_kept(options, libraries) if options.again else {}
+        if not options.again or options.json:
+            kept = measure_all(options, libraries, folder, kept)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(kept, file)
@@ -307,7 +332,11 @@ def main():
                                                        "smpi" if smpi.is_there else ""))
         xylem.build(folder, os.path.join(HERE, "predicted.c"))
         for name, found in kept.items():
-            compare(name, found, predict_all(options.prefix, xylem.program, name, found, folder), simulate(smpi, found))
+            def predicted(costs, rows=found["rows"], name=name):
+                return predict_all(options.prefix, xylem.program, name, rows, costs, folder)
+            compare(name, found, predicted(found["costs"]), simulate(smpi, found))
+            if options.ablate and found["costs"]:
+                drawn.ablate(found, predicted)
     return 0
 
 

@@ -92,7 +92,7 @@ static xy_status_t seconds_of(const advise_t *a, const advise_case_t *c, double 
 
     scale_costs(&job.costs, by);
     if (c->eager != 0) {
-        job.costs.eager = job.costs.eager_net = c->eager;
+        job.costs.eager = job.costs.eager_net = (double)c->eager;
         job.costs.keeps_eager = true;
     }
     if (replay == NULL)
@@ -303,8 +303,10 @@ static xy_status_t advise(advise_t *a)
     a->out->cores = a->used;
     a->out->run = 1e-9 * (double)a->profile->insight->path_ns;
     xy_vjob_costs_default(&a->costs);
+    if (st == XY_OK)
+        st = xy_vjob_costs_set(&a->costs, a->options->store);
     if (a->options->eager != 0)
-        a->costs.eager = a->costs.eager_net = a->options->eager;
+        a->costs.eager = a->costs.eager_net = (double)a->options->eager;
     if (st == XY_OK)
         st = advise_find_stolen(a);
     if (st == XY_OK)

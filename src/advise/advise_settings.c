@@ -158,7 +158,7 @@ static xy_status_t try_eager(advise_t *a)
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && st == XY_OK; i++) {
-        uint64_t now = a->costs.eager, limit = limits[i];
+        uint64_t now = (uint64_t)a->costs.eager, limit = limits[i];
         size_t changed =
             limit > now ? count_messages(a, now, limit) : count_messages(a, limit, now);
         xy_remedy_t r = {.kind = "eager"};

@@ -44,6 +44,13 @@ static void collect(coll_build_t *b, int r, bool is_left)
     }
 }
 
+/* Short results are equal: the first rank of a group collects them, and the others copy all of it.
+ * The first one's number; r itself: it collects. */
+static int collector_of(const coll_build_t *b, int r)
+{
+    return b->q->groups != NULL && is_compact(b->q) ? coll_direct_first(b, b->q->groups[r]) : r;
+}
+
 /* Add the copies and their barriers to the graph; without the second barrier if blocks are left. */
 static void build(coll_build_t *b)
 {
@@ -53,8 +60,16 @@ static void build(coll_build_t *b)
         coll_direct_leave(b);
     coll_direct_meet(b);
     for (int r = 0; r < b->p; r++) {
+        int from = collector_of(b, r);
+
         coll_direct_mark(b, r);
-        collect(b, r, is_left);
+        if (from == r) {
+            collect(b, r, is_left);
+            continue;
+        }
+        coll_direct_piece(b);
+        coll_direct_copy(b, r, coll_received(b, from, 0), coll_received(b, r, 0),
+                         coll_blocks(b, 0, b->p));
     }
     if (!is_left)
         coll_direct_meet(b);

@@ -14,9 +14,7 @@ static const xy_coll_library_t openmpi = {.name = "openmpi",
 static const xy_coll_library_t mpich = {.name = "mpich",
                                         .describe = "MPICH 4.0",
                                         .table = "src/coll/rules/mpich-4.0.csv",
-                                        .rules = coll_rules_mpich,
-                                        .gather_pieces = 1024,
-                                        .sends_itself = true};
+                                        .rules = coll_rules_mpich};
 
 static const xy_coll_library_t *const libraries[] = {&xylem, &openmpi, &mpich, NULL};
 

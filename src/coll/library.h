@@ -53,11 +53,6 @@ struct xy_coll_library {
     const char *describe;        /* "Open MPI 4.1" */
     const char *table;           /* the file that has its rules; NULL: none */
     const xy_coll_rule_t *rules; /* the last has no algorithm */
-    /* A binomial gather of blocks of so many bytes or more sends a rank's own block and those that
-     * it has collected from where they are, as one message from two places; 0: never. */
-    uint64_t gather_pieces;
-    /* A rank's own block of an alltoall that serves everybody from a list is a message, too. */
-    bool sends_itself;
 };
 
 /* The order of a rank's messages in a blocking collective: all started and then waited for; or one

@@ -38,7 +38,7 @@ static xy_status_t fit(xy_message_model_t *model)
 
     if (x == NULL)
         return xy_fail_memory("fitting a model");
-    for (int k = 0; st == XY_OK && k < XY_MESSAGE_KINDS; k++)
+    for (int k = 0; st == XY_OK && k < XY_MESSAGE_WAYS; k++)
         st = fit_kind(model, (xy_message_kind_t)k, x, x + model->count);
     xy_free(x);
     return st;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Linear on intervals, the default: T(L) = b + a L, each interval with its own start-up b and
- * seconds per byte a. Protocols change with the size (short, eager, rendezvous, pipelined), and
- * each is a straight line of its own. The intervals are those of the cheapest explanation
- * (segment.h): each pays for itself.
+ * seconds per byte a, of at most XY_MESSAGE_INTERVALS. Protocols change with the size (short,
+ * eager, rendezvous, pipelined), and each is a straight line of its own. The intervals are those of
+ * the cheapest explanation (segment.h): each pays for itself.
  *
  *   T |            /          outside: below the first size its line, never less than half of
  *     |      ___.-'           the smallest time; above the last size the last line
@@ -79,8 +79,14 @@ static xy_status_t take_lines(const cost_segment_t *segments, size_t count, cons
 static xy_status_t fit_lines(const double *x, const double *y, size_t n, xy_lines_t *lines)
 {
     size_t first = !(x[0] > 0), count;
-    cost_points_t points = {
-        .x = x, .y = y, .scale = y, .n = n, .terms = 2, .least = 2, .far = INFINITY};
+    cost_points_t points = {.x = x,
+                            .y = y,
+                            .scale = y,
+                            .n = n,
+                            .terms = 2,
+                            .least = 2,
+                            .far = INFINITY,
+                            .most = XY_MESSAGE_INTERVALS};
     cost_segment_t *segments = xy_calloc(n, sizeof(*segments));
     xy_status_t st;
 
@@ -127,7 +133,8 @@ static xy_status_t fit(xy_message_model_t *model)
     xy_status_t st = x != NULL && is_out != NULL ? XY_OK : xy_fail_memory("fitting a model");
 
     for (int k = 0; st == XY_OK && k < XY_MESSAGE_KINDS; k++)
-        st = fit_kind(model, (xy_message_kind_t)k, x, x + model->count, is_out);
+        if (model->kind[k].time.count == 0)
+            st = fit_kind(model, (xy_message_kind_t)k, x, x + model->count, is_out);
     xy_free(is_out);
     xy_free(x);
     return st;

@@ -43,7 +43,7 @@ const char *xy_message_model_text(const char *name)
 
 double message_time(const xy_message_sample_t *sample, xy_message_kind_t kind)
 {
-    return kind == XY_MESSAGE_BLOCKING ? sample->blocking : sample->nonblocking;
+    return *xy_figure_place((void *)(uintptr_t)sample, &xy_message_curves()[kind]);
 }
 
 bool message_kind_is_measured(const xy_message_model_t *model, xy_message_kind_t kind)
@@ -67,8 +67,8 @@ static int by_bytes(const void *a, const void *b)
 
 static bool is_sane(const xy_message_sample_t *s)
 {
-    const double values[] = {s->bytes,    s->blocking, s->nonblocking, s->send, s->receive, s->gap,
-                             s->exchange, s->burst,    s->self,        s->hold, s->pieces};
+    const double values[] = {s->bytes,    s->blocking, s->nonblocking, s->gap,
+                             s->exchange, s->send,     s->receive,     s->hold};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (!(values[i] >= 0 && isfinite(values[i])))
@@ -112,6 +112,11 @@ xy_status_t xy_message_fit(const xy_message_sample_t *samples, size_t count,
     return st;
 }
 
+xy_status_t xy_message_complete(xy_message_model_t *model)
+{
+    return message_linear.fit(model);
+}
+
 void xy_message_cleanup(xy_message_model_t *model)
 {
     xy_free(model->samples);
@@ -139,55 +144,11 @@ xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name
     return e;
 }
 
-/* The figure at `offset` in a sample. */
-static double figure(const xy_message_sample_t *s, size_t offset)
+double xy_message_curve(const xy_message_model_t *model, xy_message_kind_t kind, double bytes)
 {
-    return *(const double *)((const char *)s + offset);
-}
-
-/* Returns a measured figure, given by its offset in a sample, interpolated at `bytes`; 0 if it was
- * not measured. */
-static double figure_at(const xy_message_model_t *model, size_t offset, double bytes)
-{
-    const xy_message_sample_t *a = NULL, *b = NULL;
-
-    for (size_t i = 0; i < model->count && (b == NULL || b->bytes < bytes); i++)
-        if (figure(&model->samples[i], offset) > 0 && model->samples[i].blocking > 0) {
-            a = b;
-            b = &model->samples[i];
-        }
-    if (b == NULL)
-        return 0;
-    if (a != NULL && bytes <= b->bytes)
-        return figure(a, offset) +
-               (figure(b, offset) - figure(a, offset)) * (bytes - a->bytes) / (b->bytes - a->bytes);
-    return fmax(0, figure(b, offset) - b->blocking +
-                       xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds);
-}
-
-double xy_message_exchange(const xy_message_model_t *model, double bytes)
-{
-    return figure_at(model, offsetof(xy_message_sample_t, exchange), bytes);
-}
-
-double xy_message_burst(const xy_message_model_t *model, double bytes)
-{
-    return figure_at(model, offsetof(xy_message_sample_t, burst), bytes);
-}
-
-double xy_message_self(const xy_message_model_t *model, double bytes)
-{
-    return figure_at(model, offsetof(xy_message_sample_t, self), bytes);
-}
-
-double xy_message_hold(const xy_message_model_t *model, double bytes)
-{
-    return figure_at(model, offsetof(xy_message_sample_t, hold), bytes);
-}
-
-double xy_message_pieces(const xy_message_model_t *model, double bytes)
-{
-    return figure_at(model, offsetof(xy_message_sample_t, pieces), bytes);
+    return message_kind_is_measured(model, kind)
+               ? xy_message_value(model, NULL, kind, bytes).seconds
+               : 0;
 }
 
 /* ---- What if ---- */
@@ -229,37 +190,13 @@ static double ratio_at(const xy_message_model_t *model, const change_t *c, doubl
     return fixed + moving > 0 ? (fixed * c->latency + moving / c->bandwidth) / (fixed + moving) : 1;
 }
 
-/* Scales what was measured at one size; `self` crosses no network. */
-static void scale_sample(xy_message_sample_t *s, double by)
+/* Scales the figures of the list, of messages of so many bytes each or of their own size. */
+static void scale_figures(const xy_message_model_t *m, const change_t *c, void *of,
+                          const xy_figure_t *figures, double bytes)
 {
-    double *const times[] = {&s->blocking, &s->nonblocking, &s->send, &s->receive, &s->gap,
-                             &s->exchange, &s->burst,       &s->hold, &s->pieces};
-
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-        *times[i] *= by;
-}
-
-/* Scales the collectives of the two processes, by the size of their messages. */
-static void scale_collectives(xy_message_model_t *m, const change_t *c)
-{
-    const struct {
-        double *time, bytes;
-    } all[] = {{&m->barrier, 0},
-               {&m->small_bcast, XY_MESSAGE_SMALL},
-               {&m->small_allreduce, XY_MESSAGE_SMALL},
-               {&m->small_reduce_stream, XY_MESSAGE_SMALL},
-               {&m->small_reduce_back, XY_MESSAGE_SMALL},
-               {&m->small_bcast_back, XY_MESSAGE_SMALL},
-               {&m->small_scatter_stream, XY_MESSAGE_SMALL},
-               {&m->small_gather_stream, XY_MESSAGE_SMALL},
-               {&m->issue, XY_MESSAGE_SMALL},
-               {&m->bcast, XY_MESSAGE_BCAST},
-               {&m->allreduce, XY_MESSAGE_BCAST},
-               {&m->reduce_stream, XY_MESSAGE_BCAST},
-               {&m->reduce_back, XY_MESSAGE_BCAST}};
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        *all[i].time *= ratio_at(m, c, all[i].bytes);
+    for (const xy_figure_t *f = figures; f->name != NULL; f++)
+        if (f->bytes >= 0)
+            *xy_figure_place(of, f) *= ratio_at(m, c, bytes >= 0 ? bytes : f->bytes);
 }
 
 void xy_message_scale(xy_message_model_t *model, double latency, double bandwidth)
@@ -267,8 +204,8 @@ void xy_message_scale(xy_message_model_t *model, double latency, double bandwidt
     const change_t c = {latency, bandwidth};
 
     for (size_t i = 0; i < model->count; i++)
-        scale_sample(&model->samples[i], ratio_at(model, &c, model->samples[i].bytes));
-    scale_collectives(model, &c);
+        scale_figures(model, &c, &model->samples[i], xy_message_curves(), model->samples[i].bytes);
+    scale_figures(model, &c, model, xy_message_figures(), -1);
     model->loggp.gap *= ratio_at(model, &c, 0);
     model->loggp.latency *= latency;
     model->loggp.overhead *= latency;

@@ -11,7 +11,7 @@
  *   linear    T = b + a L on each interval (the default)
  *   hockney   T = latency + L / tau(L), tau(L) = a L + b on each interval, as in Achour's thesis
  *   loggp     T = L + 2o + (bytes - 1) G: one straight line, and what the processors spend of it
- *   plogp     T = L + g(bytes): the gap measured at each size (Kielmann)
+ *   plogp     T = L + g(bytes): the gap as a function of the size (Kielmann)
  *
  * Samples that contradict their neighbours are left out. The intervals of `linear` are the cheapest
  * explanation of the others: a new one must reduce the sum of the squared relative errors by more
@@ -30,17 +30,27 @@ typedef struct {
     double bytes;
     double blocking;    /* half a round trip of Send and Recv */
     double nonblocking; /* the same with Isend, Irecv and Wait */
-    double send;        /* until Send or Isend returns: the sender's overhead */
-    double receive;     /* of a Recv whose message is there: the receiver's overhead */
     double gap;         /* between messages of a long stream */
     double exchange;    /* a Sendrecv of both with each other */
-    double burst;       /* XY_MESSAGE_BURST nonblocking ones of both with each other, at once */
-    double self;        /* a nonblocking one of a process to itself */
-    double hold;   /* until a Send whose receive waits is complete; of large ones, between nodes */
-    double pieces; /* as blocking, of a message that is sent from two places; likewise */
+    /* From these come figures of the model. A file does not have them. */
+    double send;    /* until Send or Isend returns: the sender's overhead */
+    double receive; /* of a Recv whose message is there: the receiver's overhead */
+    double hold;    /* until a Send whose receive waits is complete; of large ones, between nodes */
 } xy_message_sample_t;
 
-typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;
+/* The curves. The first two are messages; models but that of lines are of these. */
+typedef enum {
+    XY_MESSAGE_BLOCKING,
+    XY_MESSAGE_NONBLOCKING,
+    XY_MESSAGE_GAP,
+    XY_MESSAGE_EXCHANGE,
+    XY_MESSAGE_KINDS
+} xy_message_kind_t;
+
+enum {
+    XY_MESSAGE_WAYS = XY_MESSAGE_NONBLOCKING + 1, /* to send a message */
+    XY_MESSAGE_INTERVALS = 5                      /* of a curve, at most */
+};
 
 /* y = a x + b from start to end. */
 typedef struct {
@@ -69,49 +79,28 @@ typedef struct {
     double latency, overhead, gap, per_byte; /* L, o, g (0: not measured), G */
 } xy_loggp_t;
 
-/* Where many processes share a core, and another core has as many. Seconds of a core for a message
- * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
- * others do the same; of one of XY_MESSAGE_SMALL, of XY_MESSAGE_MEDIUM and of XY_MESSAGE_BCAST
- * bytes between a process of one core and one of the other; and of collectives of all: a barrier, a
- * broadcast and an alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST
- * bytes where each process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of
- * them, in no order, while the others do the same; and where it has XY_MESSAGE_SOME, and
- * XY_MESSAGE_FEW; `ordered`: from places one after the other, to places in no order, as an alltoall
- * of all does where there are so many. `left`: an alltoall of XY_MESSAGE_WORD bytes, which are left
- * for the others before they are taken. */
-typedef struct {
-    double message, large;
-    double across, medium_across, large_across;
-    double barrier, bcast, alltoall, left;
-    double bulk;
-    double block, some, few, ordered;
-} xy_crowd_t;
-
 typedef struct {
     xy_message_sample_t *samples; /* by size, each size once */
     size_t count;
-    xy_message_lines_t kind[XY_MESSAGE_KINDS];
+    xy_message_lines_t kind[XY_MESSAGE_KINDS]; /* of at most XY_MESSAGE_INTERVALS lines */
     xy_loggp_t loggp;
-    double plogp_latency; /* L of PLogP; its functions are in the samples. 0: not measured */
+    double plogp_latency; /* L of PLogP. 0: not measured */
+    /* How long a large send between nodes whose receive waits keeps the sender, in units of the
+     * message; 0: not measured. */
+    double hold;
     /* Bytes of the largest message whose send ended before its receive began; 0: not measured.
      * Larger ones wait for their receiver. The fit does not set it. */
     double eager;
     /* Collectives of the two processes, seconds; 0: not measured. Likewise not set by the fit. */
-    double barrier, bcast; /* an MPI_Barrier, an MPI_Bcast of XY_MESSAGE_BCAST bytes */
-    double copy, reduce; /* a copy of as many bytes by one process, a sum of as many and as many */
-    double allreduce;    /* an MPI_Allreduce of as many */
+    double barrier;
+    double copy,
+        reduce;       /* of XY_MESSAGE_BCAST bytes by one process, a sum of as many and as many */
+    double allreduce; /* an MPI_Allreduce of as many */
     double small_bcast, small_allreduce; /* the same of XY_MESSAGE_SMALL bytes, one after another */
-    /* MPI_Reduce to the first process, one after another, of XY_MESSAGE_BCAST and of
-     * XY_MESSAGE_SMALL bytes; each with a message back, of as many bytes, before the next one; and
-     * MPI_Bcast from the first, of the latter, each after a message to it. */
-    double reduce_stream, small_reduce_stream;
-    double reduce_back, small_reduce_back, small_bcast_back;
-    /* MPI_Scatter from the first process, and MPI_Gather to it, one after another, of
-     * XY_MESSAGE_SMALL bytes for each. */
-    double small_scatter_stream, small_gather_stream;
-    /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
-     * them: of so many bytes that they do not. */
-    double read;
+    double small_bcast_back; /* a message to the root, and then such a broadcast from it */
+    /* MPI_Reduce to the first process, MPI_Scatter from it and MPI_Gather to it, one after another,
+     * of XY_MESSAGE_SMALL bytes (of each). */
+    double small_reduce, small_scatter, small_gather;
     /* The sender's time for a message of a stream of XY_MESSAGE_SMALL bytes: a sender to several
      * does not wait for the slowest. 0: not measured, or sends wait. */
     double issue;
@@ -122,23 +111,32 @@ typedef struct {
     /* Seconds that code takes while both cores compute, in units of its processor time on one core
      * while the other rests. */
     double compute;
-    xy_crowd_t crowd;  /* of XY_MESSAGE_CROWD */
-    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `some`, `few` and `left` */
+    /* Of one core: seconds of an alltoall of XY_MESSAGE_SMALL bytes of XY_MESSAGE_CROWD processes
+     * on it and as many on another core. */
+    double alltoall;
 } xy_message_model_t;
 
-enum {
-    XY_MESSAGE_BCAST = 4096,
-    XY_MESSAGE_SMALL = 64,
-    XY_MESSAGE_WORD = 8,
-    XY_MESSAGE_MEDIUM = 1024,
-    XY_MESSAGE_BULK = 65536,
-    XY_MESSAGE_BLOCKS = 64,
-    XY_MESSAGE_SOME = 16,
-    XY_MESSAGE_FEW = 4,
-    XY_MESSAGE_CROWD = 8,
-    XY_MESSAGE_THRONG = 32,
-    XY_MESSAGE_BURST = 4
-};
+/* The ends of messages: processes of one core; processes of Xylem on two cores of a node;
+ * likewise of another library; hosts. At most 12 figures belong to each. */
+typedef enum {
+    XY_PAIR_CORE,
+    XY_PAIR_CORES,
+    XY_PAIR_OTHER,
+    XY_PAIR_HOSTS,
+    XY_PAIRS
+} xy_message_pair_t;
+
+/* A figure of a model, by its name in a file of costs. */
+typedef struct {
+    const char *name;
+    size_t offset; /* of a double in xy_message_model_t, or in a sample */
+    /* A change of the network changes it as a message of so many bytes; < 0: it does not. */
+    double bytes;
+    const char *unit, *text;
+    unsigned pairs; /* 1 << xy_message_pair_t of those that it belongs to */
+} xy_figure_t;
+
+enum { XY_MESSAGE_BCAST = 4096, XY_MESSAGE_SMALL = 64, XY_MESSAGE_CROWD = 8 };
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.
@@ -154,6 +152,8 @@ double xy_lines_value(const xy_lines_t *lines, double x);
  * samples, a negative size or time, or no time of either kind. */
 xy_status_t xy_message_fit(const xy_message_sample_t *samples, size_t count,
                            xy_message_model_t *model_p);
+/* Fit the curves that the samples have and the model has not: files of version 1. ENOMEM. */
+xy_status_t xy_message_complete(xy_message_model_t *model);
 void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
 
 /* The time of a message by the model of that name (NULL: the default), which must exist and have
@@ -161,14 +161,18 @@ void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
 xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
                                xy_message_kind_t kind, double bytes);
 
-/* The seconds of an exchange of so many bytes, of a burst, of a message to itself, until a send is
- * complete, or of a message in pieces, between the measured sizes by a straight line; outside, as
- * much longer than a message as at the nearest. 0: not measured. */
-double xy_message_exchange(const xy_message_model_t *model, double bytes);
-double xy_message_burst(const xy_message_model_t *model, double bytes);
-double xy_message_self(const xy_message_model_t *model, double bytes);
-double xy_message_hold(const xy_message_model_t *model, double bytes);
-double xy_message_pieces(const xy_message_model_t *model, double bytes);
+/* The seconds of a curve by its lines; 0: it was not measured. */
+double xy_message_curve(const xy_message_model_t *model, xy_message_kind_t kind, double bytes);
+
+/* The figures of a model beside its curves, and its curves, in the order of their kinds, as figures
+ * of samples; both lists are ended by a NULL name. */
+const xy_figure_t *xy_message_figures(void);
+const xy_figure_t *xy_message_curves(void);
+/* The place of a figure in a model, or in a sample. */
+static inline double *xy_figure_place(void *of, const xy_figure_t *figure)
+{
+    return (double *)(void *)((char *)of + figure->offset);
+}
 
 /* Change the model as if latencies and bandwidths were `latency` and `bandwidth` times as large.
  * Measured times scale as a message of their size does; what a processor does alone stays. */

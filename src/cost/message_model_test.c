@@ -281,25 +281,27 @@ static void test_parameters(void **state)
     xy_message_cleanup(&m);
 }
 
-/* Exchanges: straight between sizes, outside as much longer as at the nearest; 0 without any. */
-static void test_exchange(void **state)
+/* The other curves are lines, too, of few intervals; 0 without any sample. */
+static void test_curves(void **state)
 {
-    const xy_message_sample_t samples[] = {{.bytes = 0, .blocking = 1e-6},
-                                           {.bytes = 100, .blocking = 2e-6, .exchange = 3e-6},
-                                           {.bytes = 300, .blocking = 4e-6, .exchange = 9e-6},
-                                           {.bytes = 400, .blocking = 5e-6}};
+    xy_message_sample_t samples[SIZES];
     xy_message_model_t m;
+    uint64_t seed = 4;
 
     (void)state;
-    assert_int_equal(xy_message_fit(samples, 4, &m), XY_OK);
-    assert_true(fabs(xy_message_exchange(&m, 100) - 3e-6) < 1e-12);
-    assert_true(fabs(xy_message_exchange(&m, 200) - 6e-6) < 1e-12);
-    assert_true(fabs(xy_message_exchange(&m, 300) - 9e-6) < 1e-12);
-    assert_true(fabs(xy_message_exchange(&m, 400) - 10e-6) < 1e-9);
-    assert_true(fabs(xy_message_exchange(&m, 0) - 2e-6) < 1e-9);
+    make_samples(samples, 0.01, &seed);
+    for (int i = 0; i < SIZES; i++)
+        samples[i].exchange = (1 + 0.3 * testing_noise(&seed)) * samples[i].blocking;
+    assert_int_equal(xy_message_fit(samples, SIZES, &m), XY_OK);
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++)
+        assert_in_range(m.kind[k].time.count, 1, XY_MESSAGE_INTERVALS);
+    for (double bytes = 1; bytes < 8e6; bytes *= 1.7)
+        assert_true(
+            fabs(xy_message_curve(&m, XY_MESSAGE_GAP, bytes) / (0.8e-6 + bytes / 10e9) - 1) < 0.02);
     xy_message_cleanup(&m);
+    samples[0].gap = samples[0].exchange = 0;
     assert_int_equal(xy_message_fit(samples, 1, &m), XY_OK);
-    assert_true(xy_message_exchange(&m, 100) == 0);
+    assert_true(xy_message_curve(&m, XY_MESSAGE_EXCHANGE, 100) == 0);
     xy_message_cleanup(&m);
 }
 
@@ -367,16 +369,14 @@ static void test_scale(void **state)
 
         by = (fixed * 3 + (all - fixed) / 2) / all;
         samples[i].exchange = 1.5 * all;
-        samples[i].hold = 0.7 * all;
-        samples[i].self = 0.1 * all;
         scaled[i] = samples[i];
         scaled[i].blocking *= by;
         scaled[i].nonblocking *= by;
     }
     assert_int_equal(xy_message_fit(samples, SIZES, &model), XY_OK);
-    model.barrier = 4e-6;
+    model.barrier = model.copy = 4e-6;
     xy_message_scale(&model, 3, 2);
-    assert_true(fabs(model.barrier / 12e-6 - 1) < 0.02);
+    assert_true(fabs(model.barrier / 12e-6 - 1) < 0.02 && model.copy == 4e-6);
     for (int i = 0; i < SIZES; i++) {
         double bytes = samples[i].bytes, by = scaled[i].blocking / samples[i].blocking;
         double got = xy_message_value(&model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
@@ -384,9 +384,9 @@ static void test_scale(void **state)
 
         assert_true(fabs(got / scaled[i].blocking - 1) < 0.02);
         assert_true(bytes > 32768 || fabs(hockney / scaled[i].blocking - 1) < 0.05);
-        assert_true(fabs(xy_message_exchange(&model, bytes) / samples[i].exchange / by - 1) < 0.02);
-        assert_true(fabs(xy_message_hold(&model, bytes) / samples[i].hold / by - 1) < 0.02);
-        assert_true(fabs(xy_message_self(&model, bytes) / samples[i].self - 1) < 1e-9);
+        assert_true(
+            fabs(xy_message_curve(&model, XY_MESSAGE_EXCHANGE, bytes) / samples[i].exchange / by -
+                 1) < 0.02);
     }
     xy_message_cleanup(&model);
 }
@@ -397,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_progressive), cmocka_unit_test(test_progressive_small),
         cmocka_unit_test(test_predicts),    cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_outliers),    cmocka_unit_test(test_table_17),
-        cmocka_unit_test(test_exchange),    cmocka_unit_test(test_one_spike),
+        cmocka_unit_test(test_curves),      cmocka_unit_test(test_one_spike),
         cmocka_unit_test(test_many_spikes), cmocka_unit_test(test_few_intervals),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_memory),
         cmocka_unit_test(test_scale),

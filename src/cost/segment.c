@@ -264,8 +264,11 @@ xy_status_t cost_segments(const cost_points_t *points, cost_segment_t *segments,
     if (s.is_out == NULL || s.price == NULL || s.from == NULL) {
         st = xy_fail_memory("fitting a model");
     } else {
-        search(&s);
-        *count_p = take(&s, segments, marks);
+        do {
+            search(&s);
+            *count_p = take(&s, segments, marks);
+            s.interval *= 1.3; /* with fewer, should there be too many */
+        } while (points->most > 0 && *count_p > points->most && *count_p > 1);
     }
     xy_free(s.is_out);
     xy_free(s.price);

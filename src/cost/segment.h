@@ -26,6 +26,7 @@ typedef struct {
     int terms;    /* 2: lines that do not fall; 3: parabolas */
     size_t least; /* samples that a segment has at least beside its outliers */
     double noise; /* > 0 */
+    size_t most;  /* segments; 0: any number */
     double far;   /* outliers are so far above, in errors; INFINITY: there are none */
 } cost_points_t;
 

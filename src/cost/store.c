@@ -24,6 +24,7 @@ xy_status_t xy_costs_create(const char *machine, const char *hardware, xy_costs_
     c->constants = XY_VEC_INIT(xy_constant_cost_t);
     c->hosts = XY_VEC_INIT(xy_host_cost_t);
     c->speeds = XY_VEC_INIT(xy_speed_cost_t);
+    c->figures = XY_VEC_INIT(xy_figure_cost_t);
     c->machine = xy_strdup(machine);
     c->hardware = xy_strdup(hardware);
     c->date = xy_strdup("");
@@ -76,6 +77,9 @@ void xy_costs_destroy(xy_costs_t *c)
         xy_free(XY_VEC_AT(&c->speeds, xy_speed_cost_t, i).cluster);
         xy_free(XY_VEC_AT(&c->speeds, xy_speed_cost_t, i).like);
     }
+    for (size_t i = 0; i < c->figures.count; i++)
+        xy_free(XY_VEC_AT(&c->figures, xy_figure_cost_t, i).name);
+    xy_vec_cleanup(&c->figures);
     xy_vec_cleanup(&c->kernels);
     xy_vec_cleanup(&c->messages);
     xy_vec_cleanup(&c->constants);
@@ -233,6 +237,35 @@ xy_status_t xy_costs_set_speed(xy_costs_t *costs, const char *cluster, const cha
         xy_free(speed.cluster);
         xy_free(speed.like);
         return xy_fail_memory("storing a speed");
+    }
+    return XY_OK;
+}
+
+xy_message_pair_t xy_costs_pair(const xy_message_cost_t *m)
+{
+    if (strcmp(m->cluster1, XY_COSTS_PU) == 0)
+        return XY_PAIR_CORE;
+    if (strcmp(m->cluster1, XY_COSTS_LOCAL) != 0 && strcmp(m->cluster2, XY_COSTS_LOCAL) != 0)
+        return XY_PAIR_HOSTS;
+    return strncasecmp(m->library, "xylem", 5) == 0 ? XY_PAIR_CORES : XY_PAIR_OTHER;
+}
+
+xy_status_t xy_costs_set_figure(xy_costs_t *costs, const char *name, double value)
+{
+    xy_figure_cost_t figure = {.value = value};
+
+    for (size_t i = 0; i < costs->figures.count; i++) {
+        xy_figure_cost_t *f = &XY_VEC_AT(&costs->figures, xy_figure_cost_t, i);
+
+        if (strcmp(f->name, name) == 0) {
+            f->value = value;
+            return XY_OK;
+        }
+    }
+    figure.name = xy_strdup(name);
+    if (figure.name == NULL || xy_vec_append(&costs->figures, &figure) != XY_OK) {
+        xy_free(figure.name);
+        return xy_fail_memory("storing a figure");
     }
     return XY_OK;
 }

@@ -25,7 +25,7 @@
 #include "cost/shape.h"
 #include "machine/machine.h"
 
-enum { XY_COSTS_VERSION = 1 };
+enum { XY_COSTS_VERSION = 2 };
 
 /* The cluster of a machine alone. */
 #define XY_COSTS_LOCAL "local"
@@ -86,6 +86,12 @@ typedef struct {
     double factor;
 } xy_speed_cost_t;
 
+/* A figure of the simulator that a file sets: sim/job.h lists their names. */
+typedef struct {
+    char *name;
+    double value;
+} xy_figure_cost_t;
+
 typedef struct {
     char *machine;      /* name of the host, or of the file of hosts */
     char *hardware;     /* a description of it, so that a file from elsewhere is noticed */
@@ -95,6 +101,7 @@ typedef struct {
     xy_vec_t constants; /* of xy_constant_cost_t */
     xy_vec_t hosts;     /* of xy_host_cost_t */
     xy_vec_t speeds;    /* of xy_speed_cost_t */
+    xy_vec_t figures;   /* of xy_figure_cost_t */
     /* Several hosts as a simulator sees them: sites, clusters, nodes and links between them; NULL:
      * a machine alone. Its nodes and clusters are called as above. */
     xy_machine_t *platform;
@@ -114,7 +121,7 @@ xy_status_t xy_costs_path(char **path_p);
 char *xy_costs_where(void);
 
 /* Read `path` (NULL: the user's own; ENOENT says how to make it). EPARSE with file and line; a file
- * of another version is refused with what to do. */
+ * of a later version is refused with what to do. */
 xy_status_t xy_costs_load(const char *path, xy_costs_t **costs_p);
 xy_status_t xy_costs_parse(const char *data, size_t size, const char *path, xy_costs_t **costs_p);
 
@@ -142,6 +149,9 @@ xy_status_t xy_costs_set_constant(xy_costs_t *costs, const char *name, long from
 xy_status_t xy_costs_set_host(xy_costs_t *costs, const char *name, const char *cluster);
 xy_status_t xy_costs_set_speed(xy_costs_t *costs, const char *cluster, const char *like,
                                double factor);
+xy_status_t xy_costs_set_figure(xy_costs_t *costs, const char *name, double value);
+/* The ends of its messages, by clusters and library. */
+xy_message_pair_t xy_costs_pair(const xy_message_cost_t *message);
 void xy_kernel_cost_cleanup(xy_kernel_cost_t *kernel);
 void xy_message_cost_cleanup(xy_message_cost_t *message);
 

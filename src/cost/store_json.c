@@ -83,7 +83,8 @@ static void put_lines(xy_json_t *j, const char *name, const xy_lines_t *lines)
 /* Writes a message model. */
 static void put_message(xy_json_t *j, const xy_message_cost_t *m)
 {
-    static const char *const kinds[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
+    static const char *const kinds[XY_MESSAGE_KINDS] = {"blocking", "nonblocking", "gap",
+                                                        "exchange"};
 
     xy_json_begin_object(j, NULL);
     xy_fields(j, "cluster1 %s cluster2 %s library %s samples %lu", m->cluster1, m->cluster2,

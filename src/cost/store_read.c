@@ -9,8 +9,8 @@
 
 static const char *const root_attrs[] = {"version", "machine", "hardware", "date",
                                          "time",    "size",    NULL};
-static const char *const root_children[] = {"Machine", "Speed",   "Constant", "SeqKernel",
-                                            "Message", "machine", NULL};
+static const char *const root_children[] = {"Machine", "Speed",  "Constant", "SeqKernel",
+                                            "Message", "Figure", "machine",  NULL};
 static const double huge = 1e300;
 
 bool costs_is_named(const xy_xml_node_t *node, const char *name)
@@ -109,25 +109,30 @@ static xy_status_t read_kind(const costs_reader_t *r, const xy_xml_node_t *node,
     return st;
 }
 
+/* Reads the attributes that are figures into a model or a sample. */
+static xy_status_t read_figures(const costs_reader_t *r, const xy_xml_node_t *node,
+                                const xy_figure_t *figures, void *into)
+{
+    xy_status_t st = XY_OK;
+
+    for (const xy_figure_t *f = figures; st == XY_OK && f->name != NULL; f++) {
+        const costs_field_t field[] = {{f->name, xy_figure_place(into, f), 0, false}, {0}};
+
+        st = costs_read_fields(r, node, field);
+    }
+    return st;
+}
+
 /* Reads a sample of messages; sizes must increase. */
 static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_node_t *node,
                                        xy_message_model_t *model)
 {
     xy_message_sample_t s = {0}, *more;
-    const costs_field_t fields[] = {{"Size", &s.bytes, 0, true},
-                                    {"Blocking", &s.blocking, 0, false},
-                                    {"Nonblocking", &s.nonblocking, 0, false},
-                                    {"Send", &s.send, 0, false},
-                                    {"Receive", &s.receive, 0, false},
-                                    {"Gap", &s.gap, 0, false},
-                                    {"Exchange", &s.exchange, 0, false},
-                                    {"Burst", &s.burst, 0, false},
-                                    {"Self", &s.self, 0, false},
-                                    {"Hold", &s.hold, 0, false},
-                                    {"Pieces", &s.pieces, 0, false},
-                                    {0}};
-    xy_status_t st = costs_read_fields(r, node, fields);
+    const costs_field_t size[] = {{"Size", &s.bytes, 0, true}, {0}};
+    xy_status_t st = costs_read_fields(r, node, size);
 
+    if (st == XY_OK)
+        st = read_figures(r, node, xy_message_curves(), &s);
     if (st != XY_OK)
         return st;
     if (model->count > 0 && s.bytes <= model->samples[model->count - 1].bytes)
@@ -145,16 +150,15 @@ static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_
                                      xy_message_model_t *model)
 {
     const costs_field_t loggp[] = {{"L", &model->loggp.latency, 0, true},
-                                   {"o", &model->loggp.overhead, 0, true},
+                                   {"o", &model->loggp.overhead, 0, false},
                                    {"g", &model->loggp.gap, 0, true},
                                    {"G", &model->loggp.per_byte, 0, true},
                                    {0}};
     const costs_field_t plogp[] = {{"L", &model->plogp_latency, 0, true}, {0}};
 
-    if (costs_is_named(n, "Blocking"))
-        return read_kind(r, n, &model->kind[XY_MESSAGE_BLOCKING]);
-    if (costs_is_named(n, "Nonblocking"))
-        return read_kind(r, n, &model->kind[XY_MESSAGE_NONBLOCKING]);
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++)
+        if (costs_is_named(n, xy_message_curves()[k].name))
+            return read_kind(r, n, &model->kind[k]);
     if (costs_is_named(n, "LogGP"))
         return costs_read_fields(r, n, loggp);
     if (costs_is_named(n, "PLogP"))
@@ -168,51 +172,6 @@ static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_
 static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     xy_message_cost_t m = {0};
-    const costs_field_t fields[] = {{"Eager", &m.model.eager, 0, false},
-                                    {"Barrier", &m.model.barrier, 0, false},
-                                    {"Bcast", &m.model.bcast, 0, false},
-                                    {"Copy", &m.model.copy, 0, false},
-                                    {"Reduce", &m.model.reduce, 0, false},
-                                    {"Allreduce", &m.model.allreduce, 0, false},
-                                    {"SmallBcast", &m.model.small_bcast, 0, false},
-                                    {"SmallAllreduce", &m.model.small_allreduce, 0, false},
-                                    {"ReduceStream", &m.model.reduce_stream, 0, false},
-                                    {"SmallReduceStream", &m.model.small_reduce_stream, 0, false},
-                                    {"ReduceBack", &m.model.reduce_back, 0, false},
-                                    {"SmallReduceBack", &m.model.small_reduce_back, 0, false},
-                                    {"SmallBcastBack", &m.model.small_bcast_back, 0, false},
-                                    {"SmallScatterStream", &m.model.small_scatter_stream, 0, false},
-                                    {"SmallGatherStream", &m.model.small_gather_stream, 0, false},
-                                    {"Read", &m.model.read, 0, false},
-                                    {"Issue", &m.model.issue, 0, false},
-                                    {"Pace", &m.model.pace, 0, false},
-                                    {"Compute", &m.model.compute, 0, false},
-                                    {"Crowd", &m.model.crowd.message, 0, false},
-                                    {"LargeCrowd", &m.model.crowd.large, 0, false},
-                                    {"CrowdAcross", &m.model.crowd.across, 0, false},
-                                    {"MediumCrowdAcross", &m.model.crowd.medium_across, 0, false},
-                                    {"LargeCrowdAcross", &m.model.crowd.large_across, 0, false},
-                                    {"BulkCrowd", &m.model.crowd.bulk, 0, false},
-                                    {"BlockCrowd", &m.model.crowd.block, 0, false},
-                                    {"SomeBlocksCrowd", &m.model.crowd.some, 0, false},
-                                    {"FewBlocksCrowd", &m.model.crowd.few, 0, false},
-                                    {"OrderedBlockCrowd", &m.model.crowd.ordered, 0, false},
-                                    {"CrowdBarrier", &m.model.crowd.barrier, 0, false},
-                                    {"CrowdBcast", &m.model.crowd.bcast, 0, false},
-                                    {"CrowdAlltoall", &m.model.crowd.alltoall, 0, false},
-                                    {"CrowdAlltoallLeft", &m.model.crowd.left, 0, false},
-                                    {"Throng", &m.model.throng.message, 0, false},
-                                    {"LargeThrong", &m.model.throng.large, 0, false},
-                                    {"ThrongAcross", &m.model.throng.across, 0, false},
-                                    {"MediumThrongAcross", &m.model.throng.medium_across, 0, false},
-                                    {"LargeThrongAcross", &m.model.throng.large_across, 0, false},
-                                    {"BulkThrong", &m.model.throng.bulk, 0, false},
-                                    {"BlockThrong", &m.model.throng.block, 0, false},
-                                    {"OrderedBlockThrong", &m.model.throng.ordered, 0, false},
-                                    {"ThrongBarrier", &m.model.throng.barrier, 0, false},
-                                    {"ThrongAlltoall", &m.model.throng.alltoall, 0, false},
-                                    {"ThrongBcast", &m.model.throng.bcast, 0, false},
-                                    {0}};
     xy_status_t st;
 
     if (xy_xml_attr(node, "Cluster1") == NULL || xy_xml_attr(node, "Cluster2") == NULL)
@@ -223,11 +182,13 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
     if (st == XY_OK)
         st = costs_read_text(node, "Library", &m.library);
     if (st == XY_OK)
-        st = costs_read_fields(r, node, fields);
+        st = read_figures(r, node, xy_message_figures(), &m.model);
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next)
         st = read_message_part(r, n, &m.model);
     if (st == XY_OK && m.model.count == 0)
         st = costs_fail_node(r, node, "has no Sample");
+    if (st == XY_OK)
+        st = xy_message_complete(&m.model);
     if (st == XY_OK)
         return xy_costs_set_message(r->costs, &m);
     xy_message_cost_cleanup(&m);
@@ -279,6 +240,18 @@ static xy_status_t read_speed(const costs_reader_t *r, const xy_xml_node_t *node
     return st == XY_OK ? xy_costs_set_speed(r->costs, cluster, like, factor) : st;
 }
 
+static xy_status_t read_figure(const costs_reader_t *r, const xy_xml_node_t *node)
+{
+    const char *name = xy_xml_attr(node, "Name");
+    double value = 0;
+    const costs_field_t fields[] = {{"Value", &value, 0, true}, {0}};
+    xy_status_t st = costs_read_fields(r, node, fields);
+
+    if (st == XY_OK && name == NULL)
+        st = costs_fail_node(r, node, "needs a Name");
+    return st == XY_OK ? xy_costs_set_figure(r->costs, name, value) : st;
+}
+
 /* Checks name and version of the document element. */
 static xy_status_t check_root(const xy_xml_t *doc)
 {
@@ -290,10 +263,13 @@ static xy_status_t check_root(const xy_xml_t *doc)
         return xy_fail_at(XY_EPARSE, xy_xml_path(doc), root->line,
                           "<%s> is not a file of costs; 'xylem calibrate --output FILE' makes one",
                           root->name);
-    if (version == NULL || !xy_parse_long(version, &number) || number != XY_COSTS_VERSION)
-        return xy_fail_at(XY_EUNSUPPORTED, xy_xml_path(doc), root->line,
-                          "version %s; this Xylem reads version %d: calibrate again",
-                          version != NULL ? version : "(none)", XY_COSTS_VERSION);
+    if (version == NULL || !xy_parse_long(version, &number) || number < 1 ||
+        number > XY_COSTS_VERSION)
+        return xy_fail_at(
+            XY_EUNSUPPORTED, xy_xml_path(doc), root->line,
+            "version %s; this Xylem reads versions 1 to %d: measure again with 'xylem "
+            "calibrate' (messages with --messages, of hosts with --hosts)",
+            version != NULL ? version : "(none)", XY_COSTS_VERSION);
     return xy_xml_check_names(doc, root, root_attrs, root_children);
 }
 
@@ -312,6 +288,8 @@ static xy_status_t read_all(const xy_xml_t *doc, xy_costs_t *costs)
             st = costs_read_kernel(&r, n);
         else if (costs_is_named(n, "Speed"))
             st = read_speed(&r, n);
+        else if (costs_is_named(n, "Figure"))
+            st = read_figure(&r, n);
         else if (costs_is_named(n, "machine"))
             st = costs->platform != NULL ? costs_fail_node(&r, n, "appears twice")
                                          : xy_machine_parse_element(doc, n, &costs->platform);

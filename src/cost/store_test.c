@@ -65,6 +65,18 @@ static xy_status_t add_kernel(xy_costs_t *c, const char *name, long threads, uin
     return xy_costs_set_kernel(c, &k);
 }
 
+/* Another one for each. */
+static double figure_of(const xy_figure_t *f)
+{
+    return 1e-7 * (double)(f - xy_message_figures() + 1);
+}
+
+static void set_figures(xy_message_model_t *m)
+{
+    for (const xy_figure_t *f = xy_message_figures(); f->name != NULL; f++)
+        *xy_figure_place(m, f) = figure_of(f);
+}
+
 static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
 {
     xy_message_sample_t samples[12];
@@ -77,57 +89,13 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
                                            .nonblocking = 2 + 3 * i,
                                            .gap = 0.25,
                                            .send = i % 2 ? 0.125 : 0,
-                                           .hold = i > 8 ? 0.75 + i : 0,
-                                           .pieces = i > 8 ? 0.5 + i : 0};
+                                           .exchange = i > 8 ? 0.75 + i : 0};
     if (m.cluster1 == NULL || m.cluster2 == NULL) {
         xy_message_cost_cleanup(&m);
         return xy_fail_memory("testing");
     }
     st = xy_message_fit(samples, 12, &m.model);
-    m.model.eager = 4040;
-    m.model.barrier = 3e-7;
-    m.model.bcast = 1.2e-6;
-    m.model.reduce = 2e-7;
-    m.model.crowd = (xy_crowd_t){.message = 4e-7,
-                                 .large = 5e-7,
-                                 .across = 1e-7,
-                                 .medium_across = 2e-7,
-                                 .large_across = 3e-7,
-                                 .barrier = 6e-7,
-                                 .bcast = 7e-7,
-                                 .alltoall = 8e-7,
-                                 .left = 6.5e-7,
-                                 .bulk = 9e-7,
-                                 .block = 2e-7,
-                                 .some = 1.5e-7,
-                                 .few = 1.2e-7,
-                                 .ordered = 1.8e-7};
-    m.model.throng = (xy_crowd_t){.message = 5e-7,
-                                  .large = 6e-7,
-                                  .across = 2e-7,
-                                  .medium_across = 3e-7,
-                                  .large_across = 4e-7,
-                                  .barrier = 7e-7,
-                                  .bcast = 8e-7,
-                                  .alltoall = 9e-7,
-                                  .bulk = 1e-6,
-                                  .block = 3e-7,
-                                  .ordered = 2.5e-7};
-    m.model.issue = 4e-8;
-    m.model.read = 0.8;
-    m.model.pace = 1.1;
-    m.model.compute = 1.2;
-    m.model.allreduce = 6e-7;
-    m.model.small_bcast = 7e-7;
-    m.model.small_allreduce = 8e-7;
-    m.model.reduce_back = 1.3e-6;
-    m.model.small_reduce_back = 9e-7;
-    m.model.reduce_stream = 1.4e-6;
-    m.model.small_reduce_stream = 1.5e-6;
-    m.model.small_bcast_back = 1.1e-6;
-    m.model.small_scatter_stream = 1.6e-6;
-    m.model.small_gather_stream = 1.7e-6;
-    m.model.copy = 5e-8;
+    set_figures(&m.model);
     if (st == XY_OK)
         return xy_costs_set_message(c, &m);
     xy_message_cost_cleanup(&m);
@@ -150,6 +118,8 @@ static xy_status_t make_store(xy_costs_t **costs_p)
         st = add_message(c, &seed);
     if (st == XY_OK)
         st = xy_costs_set_constant(c, "handover", 0, 1, 89e-9, 0.01, 100);
+    for (int i = 1; i <= 2 && st == XY_OK; i++) /* the second one counts */
+        st = xy_costs_set_figure(c, "send", i * 1e-7);
     if (st == XY_OK)
         st = xy_costs_set_host(c, "n1", "C1");
     if (st == XY_OK)
@@ -188,37 +158,16 @@ static void test_round_trip(void **state)
     assert_null(xy_costs_kernel(b, "dgemm", NULL, 3));
     m = xy_costs_message(b, "C<2>&\"", "C1");
     assert_non_null(m);
-    assert_true(m->model.eager == 4040);
-    assert_true(m->model.barrier == 3e-7 && m->model.bcast == 1.2e-6);
-    assert_true(m->model.reduce == 2e-7 && m->model.allreduce == 6e-7);
-    assert_true(m->model.crowd.message == 4e-7 && m->model.crowd.large == 5e-7);
-    assert_true(m->model.crowd.barrier == 6e-7 && m->model.crowd.bcast == 7e-7);
-    assert_true(m->model.crowd.across == 1e-7 && m->model.crowd.large_across == 3e-7);
-    assert_true(m->model.throng.across == 2e-7 && m->model.throng.large_across == 4e-7);
-    assert_true(m->model.issue == 4e-8);
-    assert_true(m->model.crowd.medium_across == 2e-7 && m->model.throng.medium_across == 3e-7);
-    assert_true(m->model.crowd.block == 2e-7 && m->model.throng.block == 3e-7);
-    assert_true(m->model.crowd.ordered == 1.8e-7 && m->model.throng.ordered == 2.5e-7);
-    assert_true(m->model.crowd.left == 6.5e-7 && m->model.throng.alltoall == 9e-7);
-    assert_true(m->model.crowd.some == 1.5e-7 && m->model.crowd.few == 1.2e-7);
-    assert_true(m->model.crowd.alltoall == 8e-7 && m->model.throng.message == 5e-7);
-    assert_true(m->model.throng.large == 6e-7 && m->model.throng.barrier == 7e-7);
-    assert_true(m->model.throng.bcast == 8e-7 && m->model.read == 0.8);
-    assert_true(m->model.pace == 1.1 && m->model.compute == 1.2);
-    assert_true(m->model.small_bcast == 7e-7 && m->model.small_allreduce == 8e-7);
-    assert_true(m->model.reduce_back == 1.3e-6 && m->model.small_reduce_back == 9e-7);
-    assert_true(m->model.reduce_stream == 1.4e-6 && m->model.small_reduce_stream == 1.5e-6);
-    assert_true(m->model.small_bcast_back == 1.1e-6);
-    assert_true(m->model.small_scatter_stream == 1.6e-6);
-    assert_true(m->model.small_gather_stream == 1.7e-6);
-    assert_true(m->model.copy == 5e-8);
-    assert_true(xy_message_hold(&m->model, 1024) == 10.75);
-    assert_true(xy_message_pieces(&m->model, 1024) == 10.5);
+    assert_int_equal(b->figures.count, 1);
+    assert_string_equal(XY_VEC_AT(&b->figures, xy_figure_cost_t, 0).name, "send");
+    assert_true(XY_VEC_AT(&b->figures, xy_figure_cost_t, 0).value == 2e-7);
     for (double bytes = 1; bytes < 5000; bytes *= 1.3)
         for (const char *const *name = xy_message_models(); *name != NULL; name++)
-            for (int kind = 0; kind < 2; kind++) {
+            for (int kind = 0; kind < XY_MESSAGE_KINDS; kind++) {
                 const xy_message_model_t *old = &xy_costs_message(a, "C1", "C<2>&\"")->model;
 
+                if (!xy_message_has(&m->model, *name, (xy_message_kind_t)kind))
+                    continue;
                 assert_true(
                     xy_message_value(old, *name, (xy_message_kind_t)kind, bytes).seconds ==
                     xy_message_value(&m->model, *name, (xy_message_kind_t)kind, bytes).seconds);
@@ -230,6 +179,70 @@ static void test_round_trip(void **state)
     free(second);
     xy_costs_destroy(a);
     xy_costs_destroy(b);
+}
+
+/* A file has the figures of the places that its messages are between, at most twelve. */
+static void test_figures(void **state)
+{
+    static const char *const pairs[XY_PAIRS][3] = {[XY_PAIR_CORE] = {"pu", "pu", "Xylem 1"},
+                                                   [XY_PAIR_CORES] = {"local", "local", "Xylem 1"},
+                                                   [XY_PAIR_OTHER] = {"C1", "local", "MPICH"},
+                                                   [XY_PAIR_HOSTS] = {"C1", "C2", "MPICH"}};
+    const xy_message_sample_t sample = {.bytes = 1, .blocking = 1e-6};
+
+    (void)state;
+    testing_listen();
+    for (int place = 0; place < XY_PAIRS; place++) {
+        xy_message_cost_t m = {.cluster1 = xy_strdup(pairs[place][0]),
+                               .cluster2 = xy_strdup(pairs[place][1]),
+                               .library = xy_strdup(pairs[place][2])};
+        xy_costs_t *a, *b;
+        char *text;
+        int count = 0;
+
+        assert_int_equal(xy_message_fit(&sample, 1, &m.model), XY_OK);
+        set_figures(&m.model);
+        assert_int_equal(xy_costs_create("host", "", &a), XY_OK);
+        assert_int_equal(xy_costs_set_message(a, &m), XY_OK);
+        text = print(a);
+        assert_int_equal(parse(text, &b), XY_OK);
+        m = XY_VEC_AT(&b->messages, xy_message_cost_t, 0);
+        assert_int_equal(xy_costs_pair(&m), place);
+        for (const xy_figure_t *f = xy_message_figures(); f->name != NULL; f++) {
+            bool belongs = (f->pairs >> place & 1) != 0;
+
+            assert_true(*xy_figure_place(&m.model, f) == (belongs ? figure_of(f) : 0));
+            count += belongs;
+        }
+        assert_in_range(count, 1, 12);
+        free(text);
+        xy_costs_destroy(a);
+        xy_costs_destroy(b);
+    }
+}
+
+/* Files of version 1 have samples of all curves and lines of two; figures that are gone are
+ * ignored.
+ */
+static void test_version_1(void **state)
+{
+    static const char text[] =
+        "<XylemCosts version='1'><Message Cluster1='a' Cluster2='b' Eager='100' LargeCrowd='1e-6'>"
+        "<Blocking><Latency>1e-6</Latency><Time><Interval Start='1' End='9' a='0' b='1e-6'/></Time>"
+        "</Blocking><Sample Size='1' Blocking='1e-6' Gap='2e-7' Burst='1e-5'/>"
+        "<Sample Size='9' Blocking='1e-6' Gap='1e-6' Burst='1e-5'/></Message></XylemCosts>";
+    const xy_message_model_t *m;
+    xy_costs_t *c;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(parse(text, &c), XY_OK);
+    m = &xy_costs_message(c, "a", "b")->model;
+    assert_true(m->eager == 100);
+    assert_true(xy_message_curve(m, XY_MESSAGE_BLOCKING, 5) == 1e-6);
+    assert_true(fabs(xy_message_curve(m, XY_MESSAGE_GAP, 5) - 6e-7) < 1e-9);
+    assert_true(xy_message_curve(m, XY_MESSAGE_EXCHANGE, 5) == 0);
+    xy_costs_destroy(c);
 }
 
 /* Measuring again replaces, and only what was measured. */
@@ -254,7 +267,7 @@ static void test_replaces(void **state)
     xy_costs_destroy(c);
 }
 
-#define HEAD "<XylemCosts version='1'>"
+#define HEAD "<XylemCosts version='2'>"
 #define K    HEAD "<SeqKernel Name='k'><Cluster Name='c'>"
 #define M    HEAD "<Message Cluster1='a' Cluster2='b'>"
 
@@ -264,8 +277,9 @@ static void test_refusals(void **state)
         const char *text, *said;
     } bad[] = {
         {"<costs/>", "<costs> is not a file of costs"},
-        {"<XylemCosts/>", "version (none); this Xylem reads version 1: calibrate again"},
-        {"<XylemCosts version='2'/>", "version 2; this Xylem reads version 1"},
+        {"<XylemCosts/>", "version (none); this Xylem reads versions 1 to 2"},
+        {"<XylemCosts version='3'/>", "version 3; this Xylem reads versions 1 to 2: measure again "
+                                      "with 'xylem calibrate'"},
         {HEAD "<Kernel/></XylemCosts>", "unknown element 'Kernel'"},
         {HEAD "<SeqKernel/></XylemCosts>", "no Name"},
         {HEAD "<SeqKernel Name='k'><x/></SeqKernel></XylemCosts>", "not expected in a SeqKernel"},
@@ -297,6 +311,8 @@ static void test_refusals(void **state)
         {M "<Sample Size='2'/><Sample Size='1'/></Message></XylemCosts>", "a larger size"},
         {HEAD "<Constant Seconds='1'/></XylemCosts>", "no Name"},
         {HEAD "<Constant Name='x'/></XylemCosts>", "has no Seconds"},
+        {HEAD "<Figure Name='send'/></XylemCosts>", "has no Value"},
+        {HEAD "<Figure Value='1'/></XylemCosts>", "needs a Name"},
         {HEAD "<Machine Name='x'/></XylemCosts>", "needs Name and Cluster"},
         {HEAD, "f.xml"},
     };
@@ -428,7 +444,8 @@ static void test_teams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_replaces),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_version_1),  cmocka_unit_test(test_replaces),
         cmocka_unit_test(test_refusals),   cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_files),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_teams),

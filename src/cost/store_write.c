@@ -161,34 +161,35 @@ static void write_kind(FILE *file, const char *name, const xy_message_lines_t *k
         fprintf(file, " HeldOutSamples=\"%ld\"", kind->held_count);
     }
     fprintf(file, ">\n      <Latency>%s</Latency>\n", xy_format_double(kind->latency, text));
-    write_lines(file, "Bandwidth", &kind->bandwidth);
+    if (kind->bandwidth.count > 0)
+        write_lines(file, "Bandwidth", &kind->bandwidth);
     write_lines(file, "Time", &kind->time);
     fprintf(file, "    </%s>\n", name);
 }
 
-/* Writes the samples of messages; figures of 0 are left out. */
-static void write_message_samples(FILE *file, const xy_message_model_t *model)
+static bool belongs(const xy_figure_t *f, const xy_message_cost_t *m)
 {
+    return (f->pairs >> xy_costs_pair(m) & 1) != 0;
+}
+
+/* Writes the samples of messages; figures of 0 are left out. */
+static void write_message_samples(FILE *file, const xy_message_cost_t *m)
+{
+    const xy_message_model_t *model = &m->model;
+
     for (size_t i = 0; i < model->count; i++) {
         const xy_message_sample_t *s = &model->samples[i];
 
         fputs("    <Sample", file);
         number(file, "Size", s->bytes);
-        number_if(file, "Blocking", s->blocking);
-        number_if(file, "Nonblocking", s->nonblocking);
-        number_if(file, "Send", s->send);
-        number_if(file, "Receive", s->receive);
-        number_if(file, "Gap", s->gap);
-        number_if(file, "Exchange", s->exchange);
-        number_if(file, "Burst", s->burst);
-        number_if(file, "Self", s->self);
-        number_if(file, "Hold", s->hold);
-        number_if(file, "Pieces", s->pieces);
+        for (const xy_figure_t *f = xy_message_curves(); f->name != NULL; f++)
+            if (belongs(f, m))
+                number_if(file, f->name, *xy_figure_place((void *)(uintptr_t)s, f));
         fputs("/>\n", file);
     }
 }
 
-/* Writes a message model; figures of 0 are left out. */
+/* Writes a message model; figures of 0 and those of other places are left out. */
 static void write_message(FILE *file, const xy_message_cost_t *m)
 {
     const xy_message_model_t *model = &m->model;
@@ -197,62 +198,21 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     attribute(file, "Cluster1", m->cluster1);
     attribute(file, "Cluster2", m->cluster2);
     attribute(file, "Library", m->library);
-    number_if(file, "Eager", model->eager);
-    number_if(file, "Barrier", model->barrier);
-    number_if(file, "Bcast", model->bcast);
-    number_if(file, "Copy", model->copy);
-    number_if(file, "Reduce", model->reduce);
-    number_if(file, "Allreduce", model->allreduce);
-    number_if(file, "SmallBcast", model->small_bcast);
-    number_if(file, "SmallAllreduce", model->small_allreduce);
-    number_if(file, "ReduceStream", model->reduce_stream);
-    number_if(file, "SmallReduceStream", model->small_reduce_stream);
-    number_if(file, "ReduceBack", model->reduce_back);
-    number_if(file, "SmallReduceBack", model->small_reduce_back);
-    number_if(file, "SmallBcastBack", model->small_bcast_back);
-    number_if(file, "SmallScatterStream", model->small_scatter_stream);
-    number_if(file, "SmallGatherStream", model->small_gather_stream);
-    number_if(file, "Read", model->read);
-    number_if(file, "Issue", model->issue);
-    number_if(file, "Pace", model->pace);
-    number_if(file, "Compute", model->compute);
-    number_if(file, "Crowd", model->crowd.message);
-    number_if(file, "LargeCrowd", model->crowd.large);
-    number_if(file, "CrowdAcross", model->crowd.across);
-    number_if(file, "MediumCrowdAcross", model->crowd.medium_across);
-    number_if(file, "LargeCrowdAcross", model->crowd.large_across);
-    number_if(file, "BulkCrowd", model->crowd.bulk);
-    number_if(file, "BlockCrowd", model->crowd.block);
-    number_if(file, "SomeBlocksCrowd", model->crowd.some);
-    number_if(file, "FewBlocksCrowd", model->crowd.few);
-    number_if(file, "OrderedBlockCrowd", model->crowd.ordered);
-    number_if(file, "CrowdBarrier", model->crowd.barrier);
-    number_if(file, "CrowdBcast", model->crowd.bcast);
-    number_if(file, "CrowdAlltoall", model->crowd.alltoall);
-    number_if(file, "CrowdAlltoallLeft", model->crowd.left);
-    number_if(file, "Throng", model->throng.message);
-    number_if(file, "LargeThrong", model->throng.large);
-    number_if(file, "ThrongAcross", model->throng.across);
-    number_if(file, "MediumThrongAcross", model->throng.medium_across);
-    number_if(file, "LargeThrongAcross", model->throng.large_across);
-    number_if(file, "BulkThrong", model->throng.bulk);
-    number_if(file, "BlockThrong", model->throng.block);
-    number_if(file, "OrderedBlockThrong", model->throng.ordered);
-    number_if(file, "ThrongBarrier", model->throng.barrier);
-    number_if(file, "ThrongBcast", model->throng.bcast);
-    number_if(file, "ThrongAlltoall", model->throng.alltoall);
+    for (const xy_figure_t *f = xy_message_figures(); f->name != NULL; f++)
+        if (belongs(f, m))
+            number_if(file, f->name, *xy_figure_place((void *)(uintptr_t)model, f));
     fputs(">\n", file);
-    write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
-    write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++)
+        if (belongs(&xy_message_curves()[k], m))
+            write_kind(file, xy_message_curves()[k].name, &model->kind[k]);
     fputs("    <LogGP", file);
     number(file, "L", model->loggp.latency);
-    number(file, "o", model->loggp.overhead);
     number(file, "g", model->loggp.gap);
     number(file, "G", model->loggp.per_byte);
     fputs("/>\n    <PLogP", file);
     number(file, "L", model->plogp_latency);
     fputs("/>\n", file);
-    write_message_samples(file, model);
+    write_message_samples(file, m);
     fputs("  </Message>\n", file);
 }
 
@@ -297,6 +257,14 @@ xy_status_t xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
         attribute(file, "Cluster", v->cluster);
         attribute(file, "Like", v->like);
         number(file, "Factor", v->factor);
+        fputs("/>\n", file);
+    }
+    for (size_t i = 0; i < costs->figures.count; i++) {
+        const xy_figure_cost_t *v = &XY_VEC_AT(&costs->figures, xy_figure_cost_t, i);
+
+        fputs("  <Figure", file);
+        attribute(file, "Name", v->name);
+        number(file, "Value", v->value);
         fputs("/>\n", file);
     }
     for (size_t i = 0; i < costs->constants.count; i++)

@@ -137,7 +137,7 @@ static xy_status_t hold_out_messages(const xy_tabulated_t *t, xy_message_sample_
 
         if (st != XY_OK)
             return st;
-        for (int k = 0; k < XY_MESSAGE_KINDS && t->t[k] != NULL; k++)
+        for (int k = 0; k < XY_MESSAGE_WAYS && t->t[k] != NULL; k++)
             m->kind[k].held_out +=
                 fabs(xy_message_value(&part, NULL, (xy_message_kind_t)k, t->x[row]).seconds /
                          t->t[k][row] -
@@ -145,7 +145,7 @@ static xy_status_t hold_out_messages(const xy_tabulated_t *t, xy_message_sample_
                 (double)count;
         xy_message_cleanup(&part);
     }
-    for (int k = 0; k < XY_MESSAGE_KINDS && t->t[k] != NULL; k++)
+    for (int k = 0; k < XY_MESSAGE_WAYS && t->t[k] != NULL; k++)
         m->kind[k].held_count = (long)count;
     return XY_OK;
 }
@@ -155,7 +155,7 @@ static void print_messages(const xy_message_cost_t *c, FILE *report)
 {
     static const char *const kinds[] = {"blocking", "nonblocking"};
 
-    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+    for (int k = 0; k < XY_MESSAGE_WAYS; k++) {
         const xy_message_lines_t *l = &c->model.kind[k];
 
         if (!(l->latency > 0))

@@ -120,7 +120,7 @@ static void test_messages(void **state)
     (void)state;
     assert_non_null(c);
     assert_true(c->model.samples[0].bytes == 890000);
-    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+    for (int k = 0; k < XY_MESSAGE_WAYS; k++) {
         const xy_message_lines_t *l = &c->model.kind[k];
 
         assert_true(l->error_mean < (k == XY_MESSAGE_BLOCKING ? 0.05 : 0.08));

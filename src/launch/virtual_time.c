@@ -521,9 +521,12 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.procs = ranks;
     c->job.core_of = all.core_of;
     xy_vjob_costs_default(&c->job.costs);
+    st = xy_vjob_costs_set(&c->job.costs, all.costs);
+    if (st != XY_OK)
+        return st;
     c->job.costs.keeps_eager = values->has_eager;
     if (values->has_eager)
-        c->job.costs.eager = c->job.costs.eager_net = values->eager;
+        c->job.costs.eager = c->job.costs.eager_net = (double)values->eager;
     c->job.costs.start = values->spawn_time;
     c->job.library = values->library;
     c->job.has_matrix = values->monitor != NULL || values->report != NULL;

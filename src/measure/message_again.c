@@ -20,7 +20,7 @@ static xy_status_t find_outliers(const xy_vec_t *samples, bool is_out[BENCH_SIZE
     xy_status_t st = XY_OK;
 
     *count_p = 0;
-    for (int kind = 0; kind < XY_MESSAGE_KINDS && st == XY_OK; kind++) {
+    for (int kind = 0; kind < XY_MESSAGE_WAYS && st == XY_OK; kind++) {
         size_t n = 0, marked;
 
         for (size_t i = 0; i < samples->count && i < BENCH_SIZES_MAX; i++) {
@@ -74,10 +74,7 @@ static xy_status_t measure_marked(bench_t *r, const bool is_out[BENCH_SIZES_MAX]
                 bench_take_faster(&old->nonblocking, new->nonblocking);
                 bench_take_faster(&old->gap, new->gap);
                 bench_take_faster(&old->exchange, new->exchange);
-                bench_take_faster(&old->burst, new->burst);
-                bench_take_faster(&old->self, new->self);
                 bench_take_faster(&old->hold, new->hold);
-                bench_take_faster(&old->pieces, new->pieces);
             }
         }
     xy_vec_cleanup(&merged);

@@ -36,7 +36,7 @@ static xy_status_t judge(const bench_t *r, xy_message_model_t *model)
 
     snprintf(what, sizeof(what), "messages of %s",
              r->library[0] != '\0' ? r->library : "the probe");
-    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+    for (int k = 0; k < XY_MESSAGE_WAYS; k++) {
         xy_message_lines_t *lines = &model->kind[k];
         measure_trust_t trust = {.samples = (long)model->count,
                                  .dropped = lines->dropped,
@@ -91,10 +91,7 @@ static void scale_samples(xy_vec_t *samples, double pace)
         s->receive *= pace;
         s->gap *= pace;
         s->exchange *= pace;
-        s->burst *= pace;
-        s->self *= pace;
         s->hold *= pace;
-        s->pieces *= pace;
     }
 }
 
@@ -107,21 +104,32 @@ static double middle_meeting(bench_t *r, int meeting)
 static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
 {
     m->barrier = pace * middle_meeting(r, BENCH_BARRIER);
-    m->bcast = pace * middle_meeting(r, BENCH_BCAST);
     m->copy = pace * middle_meeting(r, BENCH_COPY);
     m->reduce = pace * middle_meeting(r, BENCH_REDUCE);
     m->allreduce = pace * middle_meeting(r, BENCH_ALLREDUCE);
     m->small_bcast = pace * middle_meeting(r, BENCH_SMALL_BCAST);
     m->small_allreduce = pace * middle_meeting(r, BENCH_SMALL_ALLREDUCE);
-    m->read = middle_meeting(r, BENCH_READ);
     m->issue = pace * middle_meeting(r, BENCH_ISSUE);
-    m->reduce_stream = pace * middle_meeting(r, BENCH_REDUCE_STREAM);
-    m->small_reduce_stream = pace * middle_meeting(r, BENCH_SMALL_REDUCE_STREAM);
-    m->reduce_back = pace * middle_meeting(r, BENCH_REDUCE_BACK);
-    m->small_reduce_back = pace * middle_meeting(r, BENCH_SMALL_REDUCE_BACK);
+    m->small_reduce = pace * middle_meeting(r, BENCH_SMALL_REDUCE);
+    m->small_scatter = pace * middle_meeting(r, BENCH_SMALL_SCATTER);
+    m->small_gather = pace * middle_meeting(r, BENCH_SMALL_GATHER);
     m->small_bcast_back = pace * middle_meeting(r, BENCH_SMALL_BCAST_BACK);
-    m->small_scatter_stream = pace * middle_meeting(r, BENCH_SMALL_SCATTER_STREAM);
-    m->small_gather_stream = pace * middle_meeting(r, BENCH_SMALL_GATHER_STREAM);
+}
+
+/* How long a large send keeps its sender, in units of its message; 0: not measured. Of the largest
+ * that a socket may take at once: of smaller ones latencies count, too. */
+static double find_hold(const xy_message_model_t *m)
+{
+    const double socket = 1 << 20;
+    double hold = 0;
+
+    for (size_t i = 0; i < m->count && m->samples[i].bytes <= socket; i++) {
+        const xy_message_sample_t *s = &m->samples[i];
+
+        if (s->hold > 0 && s->blocking > 0)
+            hold = s->hold / s->blocking;
+    }
+    return hold;
 }
 
 /* Fits the model to the samples of all launches; nothing is left allocated on failure. */
@@ -133,7 +141,10 @@ static xy_status_t fit_model(bench_t *r, xy_message_cost_t *m)
     scale_samples(&r->samples, pace);
     scale_samples(&r->held, pace);
     st = xy_message_fit(r->samples.data, r->samples.count, &m->model);
-    m->model.eager = st == XY_OK && r->eager > 0 ? r->eager : 0;
+    if (st == XY_OK) {
+        m->model.eager = r->eager > 0 ? r->eager : 0;
+        m->model.hold = find_hold(&m->model);
+    }
     if (st == XY_OK && r->met > 0)
         set_meetings(r, pace, &m->model);
     if (st == XY_OK && r->paced > 0) {

@@ -94,9 +94,8 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     }
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes,
-               &m.blocking, &m.nonblocking, &m.send, &m.receive, &m.gap, &m.exchange, &m.burst,
-               &m.self, &m.hold, &m.pieces) < 8)
+    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
+               &m.nonblocking, &m.send, &m.receive, &m.gap, &m.exchange, &m.hold) < 8)
         return XY_OK;
     return xy_vec_append(&r->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
 }

@@ -35,9 +35,9 @@ typedef struct {
 xy_status_t xy_calibrate_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
                                   xy_costs_t *costs);
 
-/* `words` start so many processes (XY_MESSAGE_CROWD or XY_MESSAGE_THRONG) of the probe on each of
- * two cores. What they take goes to the model between processes of a core; without one, nothing is
- * done. EIO: the command failed. */
-xy_status_t xy_calibrate_crowd(const xy_vec_t *words, int processes, xy_costs_t *costs);
+/* `words` start XY_MESSAGE_CROWD processes of the probe on each of two cores. What they take goes
+ * to the model between processes of a core; without one, nothing is done. EIO: the command failed.
+ */
+xy_status_t xy_calibrate_crowd(const xy_vec_t *words, xy_costs_t *costs);
 
 #endif

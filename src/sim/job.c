@@ -190,16 +190,14 @@ static xy_status_t make(xy_vjob_t *job)
     job->clock.foresee = job_message_foresee;
     if (st == XY_OK)
         job_way_find_copy(job);
-    if (st == XY_OK && !job->is_inner)
+    if (st == XY_OK)
         st = make_network(job);
-    if (st == XY_OK && !job->is_inner)
-        st = job_call_find(job);
     if (st == XY_OK)
         st = job_record_begin(job);
     return st;
 }
 
-xy_status_t job_create(const xy_vjob_config_t *config, bool is_inner, xy_vjob_t **job_p)
+xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p)
 {
     xy_vjob_t *job = xy_calloc(1, sizeof(*job));
     xy_status_t st;
@@ -208,7 +206,6 @@ xy_status_t job_create(const xy_vjob_config_t *config, bool is_inner, xy_vjob_t 
         return xy_fail_memory("simulating a job");
     job->config = *config;
     job->costs = config->costs;
-    job->is_inner = is_inner;
     job->has_link = config->link != NULL;
     if (job->has_link)
         job->link = *config->link;
@@ -218,11 +215,6 @@ xy_status_t job_create(const xy_vjob_config_t *config, bool is_inner, xy_vjob_t 
     else
         *job_p = job;
     return st;
-}
-
-xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p)
-{
-    return job_create(config, false, job_p);
 }
 
 static void destroy_procs(xy_vjob_t *job)

@@ -130,15 +130,29 @@ typedef struct {
     double start;         /* of a core, to start another process */
     double task;          /* direct collectives: take a piece of the work */
     double notice;        /* ... tell another core that it is complete */
-    uint64_t eager;       /* bytes, inside a node and */
-    uint64_t eager_net;   /* between nodes: more is sent by ask, answer, data */
-    uint64_t packet;      /* bytes, between nodes: more is a flow */
-    uint64_t socket;      /* bytes, between nodes that have a model: more keeps its sender */
+    double eager;         /* bytes, inside a node and */
+    double eager_net;     /* between nodes: more is sent by ask, answer, data */
+    double packet;        /* bytes, between nodes: more is a flow */
+    double socket;        /* bytes, between nodes that have a model: more keeps its sender */
     bool keeps_eager;     /* both limits hold, whatever the models of the store say */
 } xy_vjob_costs_t;
 
+/* One of these figures, by name. */
+typedef struct {
+    const char *name;
+    size_t offset; /* of a double in xy_vjob_costs_t */
+    double value;  /* before anything was measured */
+    const char *unit, *text;
+} xy_vjob_figure_t;
+
+const xy_vjob_figure_t *xy_vjob_figures(size_t *count_p);
+const xy_vjob_figure_t *xy_vjob_figure(const char *name); /* NULL: there is none */
+double xy_vjob_figure_value(const xy_vjob_costs_t *costs, const xy_vjob_figure_t *figure);
+
 /* The costs of this machine before anything was measured: the figures of xy_coll_link_default. */
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
+/* Set the figures that the store (NULL: none) sets. EINVAL, reported: there is no such figure. */
+xy_status_t xy_vjob_costs_set(xy_vjob_costs_t *costs, const xy_costs_t *store);
 /* The costs of a node (node.h) where a message and a copy cost this. */
 void xy_vjob_costs_of_node(const xy_vjob_costs_t *costs, xy_sim_costs_t *node);
 /* ... and of a job whose processes are those of such a node. */

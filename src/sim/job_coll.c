@@ -135,11 +135,10 @@ static void local_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t 
     rank_less(job, coll, coll->shape->ops[s].rank, end, because);
 }
 
-/* Does a core read the blocks of one process after the other? In a gather each is elsewhere. */
-static bool is_read_in_order(xy_collective_t c)
+/* Do all processes of a core read the same? The first of them leaves it in the cache. */
+static bool is_read_by_all(xy_collective_t c)
 {
-    return c == XY_COLL_ALLTOALL || c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW ||
-           c == XY_COLL_SCATTER || c == XY_COLL_SCATTERV;
+    return c == XY_COLL_BCAST || c == XY_COLL_ALLGATHER || c == XY_COLL_ALLGATHERV;
 }
 
 /* Returns the time of a local step at `start`, by the state of the cache. */
@@ -149,13 +148,11 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
     job_op_t *step = &local->coll->shape->ops[local->op];
 
     const job_copy_t copy = {.core = job->procs[item->proc].core,
-                             .is_shared = local->coll->call.collective == XY_COLL_BCAST,
+                             .is_shared = is_read_by_all(local->coll->call.collective),
                              .is_step = true,
-                             .is_ordered = is_read_in_order(local->coll->call.collective),
-                             .bytes = step->bytes,
-                             .blocks = step->blocks,
-                             .start = start};
+                             .bytes = step->bytes};
 
+    (void)start;
     return job_cache_copy(job, &copy, step->seconds, &step->seen);
 }
 
@@ -263,7 +260,6 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
         return;
     m->coll = coll;
     m->op = s;
-    m->is_split = step->is_split;
     job_way_cost(job, m);
     if (coll->shape->algorithm->is_direct)
         job_way_word(job, m, coll->shape->word);
@@ -553,7 +549,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
 
     if (coll == NULL)
         return NULL;
-    job_proc_busy(job, p, p->now + job_call_seconds(job, p, rank, call));
+    job_proc_busy(job, p, p->now + job->call[call->collective]);
     p->process->started = 0; /* its messages are no burst with those of calls before it */
     r->coll = coll;
     r->rank = rank;

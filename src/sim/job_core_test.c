@@ -193,7 +193,7 @@ static void none_is_overtaken(void **state)
 
 /* ---- Direct collectives ---- */
 
-static const double barrier = 0.5e-6, bcast = 8e-6, alone = 0.3e-6; /* `alone`: two of one core */
+static const double barrier = 0.5e-6, alone = 0.3e-6; /* `alone`: two of one core */
 static const double allreduce = 20e-6, small = 1e-6;
 
 static int count_words(xy_collective_t collective, uint64_t count, const int *groups)
@@ -260,7 +260,6 @@ static double collective(int procs, int count, xy_collective_t which, uint64_t b
         bool is_pu = strcmp(m->cluster1, XY_COSTS_PU) == 0;
 
         m->model.barrier = is_pu ? alone : barrier;
-        m->model.bcast = is_pu ? 0 : bcast;
         m->model.allreduce = is_pu ? 0 : allreduce;
         m->model.small_bcast = is_pu ? 0 : small;
         m->model.small_allreduce = is_pu ? 0 : 3 * barrier;
@@ -288,7 +287,6 @@ static void direct_ones_take_what_was_measured(void **state)
 
     (void)state;
     assert_near(collective(2, 2, XY_COLL_BARRIER, 0, NULL), barrier);
-    assert_near(collective(2, 2, XY_COLL_BCAST, XY_MESSAGE_BCAST, NULL), bcast);
     more = collective(64, 2, XY_COLL_BARRIER, 0, NULL);
     assert_true(more >= barrier + 31 * (task + swap) && more <= barrier + 33 * (task + 2 * swap));
     assert_near(collective(2, 2, XY_COLL_ALLREDUCE, XY_MESSAGE_BCAST, NULL), allreduce);
@@ -385,6 +383,7 @@ static xy_costs_t *make_crossing_store(void)
 
     for (size_t i = 0; i < m->count; i++)
         m->samples[i].exchange = m->samples[i].blocking + crossing;
+    assert_int_equal(xy_message_complete(m), XY_OK);
     return store;
 }
 
@@ -428,96 +427,6 @@ static void messages_that_cross_take_longer(void **state)
     assert_true(exchanged(4, false) < 8 * work + message + 1.1 * crossing);
 }
 
-/* ---- Crowds ---- */
-
-/* A round trip of no bytes between the first two of so many processes of a core, halved. */
-static double crowded(int procs)
-{
-    testing_act_t first[] = {{.kind = DO_SEND, .peer = 1}, {.kind = DO_RECV, .peer = 1}, {0}};
-    testing_act_t second[] = {{.kind = DO_RECV, .peer = 0}, {.kind = DO_SEND, .peer = 0}, {0}};
-    testing_act_t none[] = {{0}};
-    int32_t cores[4 * XY_MESSAGE_CROWD] = {0};
-    xy_costs_t *store = make_store(true);
-    testing_job_t t;
-    double trip;
-
-    XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.crowd.message = inside_core + 0.2e-6;
-    begin(&t, procs, cores, store);
-    for (int p = 0; p < procs; p++)
-        t.procs[p].acts = p == 0 ? first : p == 1 ? second : none;
-    testing_job_run(&t);
-    assert_int_equal(t.status, XY_OK);
-    trip = t.procs[0].times[1];
-    testing_job_cleanup(&t);
-    xy_costs_destroy(store);
-    return trip / 2;
-}
-
-static void many_on_a_core_take_longer(void **state)
-{
-    double swap = inside_core / 3;
-
-    (void)state;
-    assert_near(crowded(2), inside_core);
-    /* The others come and go once, while the first two wait, of which one has just begun. */
-    assert_near(crowded(4 * XY_MESSAGE_CROWD) - crowded(XY_MESSAGE_CROWD),
-                3 * XY_MESSAGE_CROWD * swap / 2);
-    assert_near(crowded(XY_MESSAGE_CROWD) - crowded(4),
-                (XY_MESSAGE_CROWD - 4) * swap / 2 +
-                    0.2e-6 / 2 * (1 - 2.0 / (XY_MESSAGE_CROWD - 2)));
-}
-
-/* Barriers and broadcasts of 64 bytes of so many processes on each of two cores: seconds of one. */
-static double crowd_meets(xy_collective_t collective, int each, bool is_measured)
-{
-    enum { MOST = 2 * XY_MESSAGE_THRONG };
-    testing_act_t acts[] = {
-        {.kind = DO_COLL, .coll = {.collective = collective, .count = 64, .element = 1}}, {0}};
-    int32_t cores[MOST];
-    xy_costs_t *store = make_store(true);
-    testing_job_t t;
-    double end;
-
-    for (size_t i = 0; i < 2; i++) {
-        xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, i).model;
-
-        m->barrier = i == 0 ? 1e-6 : 0.4e-6;
-        m->small_bcast = i == 0 ? 1e-6 : 0.4e-6;
-        if (is_measured) {
-            m->crowd = (xy_crowd_t){
-                .message = inside_core, .large = inside_core, .barrier = 10e-6, .bcast = 15e-6};
-            m->throng = (xy_crowd_t){
-                .message = inside_core, .large = inside_core, .barrier = 60e-6, .bcast = 90e-6};
-        }
-    }
-    for (int i = 0; i < 2 * each; i++)
-        cores[i] = i / each;
-    begin(&t, 2 * each, cores, store);
-    for (int p = 0; p < 2 * each; p++)
-        t.procs[p].acts = acts;
-    end = testing_job_run(&t);
-    assert_int_equal(t.status, XY_OK);
-    testing_job_cleanup(&t);
-    xy_costs_destroy(store);
-    return end;
-}
-
-/* Times measured with many processes on a core count for as many, and in between. */
-static void crowds_meet_as_was_measured(void **state)
-{
-    double eight = crowd_meets(XY_COLL_BARRIER, 8, true);
-    double many = crowd_meets(XY_COLL_BARRIER, 32, true);
-    double between = crowd_meets(XY_COLL_BARRIER, 16, true);
-
-    (void)state;
-    assert_true(crowd_meets(XY_COLL_BARRIER, 2, true) == crowd_meets(XY_COLL_BARRIER, 2, false));
-    assert_true(fabs(eight - 10e-6) < 1e-6 && crowd_meets(XY_COLL_BARRIER, 8, false) < 5e-6);
-    assert_true(fabs(many - 60e-6) < 4e-6);
-    assert_true(between > 2 * eight && between < many / 1.7);
-    assert_true(fabs(crowd_meets(XY_COLL_BCAST, 8, true) - 15e-6) < 3e-6);
-    assert_true(fabs(crowd_meets(XY_COLL_BCAST, 32, true) - 90e-6) < 9e-6);
-}
-
 /* Code that was timed on one core takes longer where others compute, too. */
 static void code_takes_longer_beside_others(void **state)
 {
@@ -538,88 +447,6 @@ static void code_takes_longer_beside_others(void **state)
     xy_costs_destroy(store);
 }
 
-/* ---- Several at once, and to itself ---- */
-
-/* Of the model at `at` in the store. */
-static xy_message_model_t *model_of(xy_costs_t *store, size_t at)
-{
-    return &XY_VEC_AT(&store->messages, xy_message_cost_t, at).model;
-}
-
-/* When the last of two processes has sent the other `count` messages and received as many. */
-static double burst(int count, int other_core, double seconds)
-{
-    enum { MOST = XY_MESSAGE_BURST };
-    testing_act_t acts[2][2 * MOST + 1] = {{{0}}};
-    int32_t cores[] = {0, other_core};
-    xy_costs_t *store = make_crossing_store();
-    xy_message_model_t *m = model_of(store, other_core == 0);
-    testing_job_t t;
-    double end;
-
-    for (size_t i = 0; i < m->count; i++)
-        m->samples[i].burst = seconds;
-    for (int p = 0; p < 2; p++)
-        for (int i = 0; i < 2 * count; i++)
-            acts[p][i] = (testing_act_t){.kind = i < count ? DO_ISEND : DO_RECV, .peer = 1 - p};
-    begin(&t, 2, cores, store);
-    t.procs[0].acts = acts[0];
-    t.procs[1].acts = acts[1];
-    testing_job_run(&t);
-    assert_int_equal(t.status, XY_OK);
-    end = fmax(t.procs[0].times[2 * count - 1], t.procs[1].times[2 * count - 1]);
-    testing_job_cleanup(&t);
-    xy_costs_destroy(store);
-    return end;
-}
-
-/* Behind the first, both cores work for each message as long as was measured; on one core for all
- * that is not a switch. */
-static void several_at_once_take_what_was_measured(void **state)
-{
-    double one = burst(1, 1, 20e-6), exchange = between_cores + crossing, swap = inside_core / 3;
-    double each = (20e-6 - exchange) / (XY_MESSAGE_BURST - 1);
-
-    (void)state;
-    assert_near(one, burst(1, 1, 0));
-    assert_true(fabs(burst(4, 1, 20e-6) - one - 3 * each) < between_cores + crossing);
-    each = (20e-6 - 2 * swap) / (2 * XY_MESSAGE_BURST);
-    assert_true(fabs(burst(4, 0, 20e-6) - burst(1, 0, 20e-6) - 6 * each) < 2 * inside_core);
-}
-
-/* Seconds of a message of a process to itself. */
-static double to_itself(double self, bool has_pu)
-{
-    testing_act_t acts[] = {{.kind = DO_SEND, .peer = 0, .bytes = 1000},
-                            {.kind = DO_RECV, .peer = 0, .bytes = 1000},
-                            {0}};
-    int32_t cores[] = {0};
-    xy_costs_t *store = make_store(has_pu);
-    xy_message_model_t *m = model_of(store, has_pu);
-    testing_job_t t;
-    double end;
-
-    for (size_t i = 0; i < m->count; i++)
-        m->samples[i].self = self;
-    begin(&t, 1, cores, store);
-    t.procs[0].acts = acts;
-    testing_job_run(&t);
-    assert_int_equal(t.status, XY_OK);
-    end = t.procs[0].times[1];
-    testing_job_cleanup(&t);
-    xy_costs_destroy(store);
-    return end;
-}
-
-/* No other core has to do with it, also where processes of a core were not measured. */
-static void a_message_to_itself_takes_what_was_measured(void **state)
-{
-    (void)state;
-    assert_near(to_itself(50e-9, true), 50e-9);
-    assert_near(to_itself(50e-9, false), 50e-9);
-    assert_true(to_itself(0, false) > 0.9 * modelled(XY_COSTS_LOCAL, 1000));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -631,11 +458,7 @@ int main(void)
         cmocka_unit_test(direct_ones_take_what_was_measured),
         cmocka_unit_test(what_left_the_caches_takes_longer),
         cmocka_unit_test(messages_that_cross_take_longer),
-        cmocka_unit_test(many_on_a_core_take_longer),
-        cmocka_unit_test(crowds_meet_as_was_measured),
         cmocka_unit_test(code_takes_longer_beside_others),
-        cmocka_unit_test(several_at_once_take_what_was_measured),
-        cmocka_unit_test(a_message_to_itself_takes_what_was_measured),
         cmocka_unit_test(calls_of_others_take_time),
     };
 

@@ -17,14 +17,13 @@ static const double latency = 1e-3, rate = 10e6;
 
 #define assert_about(a, b) assert_true(fabs((a) - (b)) <= 0.03 * fabs(b))
 
-/* The time of a large message in latencies, until its send is complete, and in pieces. */
+/* The time of a large message in latencies, and until its send is complete. */
 typedef struct {
-    double all, hold, pieces;
+    double all, hold;
     bool is_written; /* the send is complete before the data is there */
 } protocol_t;
 
-static const protocol_t written = {3, 2, 0, true}, noticed = {3, 4, 0, false};
-static const protocol_t held = {5, 4, 0, false}, split = {5, 4, 3, false};
+static const protocol_t written = {3, 2, true}, noticed = {3, 4, false}, held = {5, 4, false};
 
 static double seconds_of(double bytes, double latencies)
 {
@@ -48,14 +47,12 @@ static xy_costs_t *make_store(const protocol_t *p)
                                            .blocking = seconds_of(sizes[i], is_eager ? 1 : p->all),
                                            .send = 1e-6,
                                            .receive = 1e-6};
-        if (!is_eager)
-            samples[i].hold = seconds_of(p->is_written ? 0 : sizes[i], p->hold);
-        if (!is_eager && p->pieces > 0)
-            samples[i].pieces = seconds_of(sizes[i], p->pieces);
     }
     assert_int_equal(xy_costs_create("test", "test", &costs), XY_OK);
     assert_int_equal(xy_message_fit(samples, COUNT, &m.model), XY_OK);
     m.model.eager = EAGER;
+    m.model.hold = seconds_of(p->is_written ? 0 : sizes[COUNT - 1], p->hold) /
+                   seconds_of(sizes[COUNT - 1], p->all);
     assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
     return costs;
 }
@@ -181,21 +178,6 @@ static void calls_follow_each_other(void **state)
     assert_true(collective(&held, "openmpi", XY_COLL_ALLTOALL, LARGE) < alltoall - 5 * latency);
 }
 
-/* A node of a tree that sends its own block and those that it got does so in pieces; leaves do not,
- * nor does a library that puts them together first. */
-static void gathers_send_pieces(void **state)
-{
-    double whole = collective(&held, "mpich", XY_COLL_GATHER, LARGE);
-    double pieces = collective(&split, "mpich", XY_COLL_GATHER, LARGE);
-
-    (void)state;
-    assert_about(whole - pieces, 2 * latency);
-    assert_true(collective(&split, "openmpi", XY_COLL_GATHER, LARGE) ==
-                collective(&held, "openmpi", XY_COLL_GATHER, LARGE));
-    assert_true(collective(&split, "mpich", XY_COLL_SCATTER, LARGE) ==
-                collective(&held, "mpich", XY_COLL_SCATTER, LARGE));
-}
-
 /* A message to the memory of another process takes as long as any. */
 static void one_sided_takes_the_same(void **state)
 {
@@ -217,7 +199,6 @@ int main(void)
         cmocka_unit_test(sends_are_over_as_measured),
         cmocka_unit_test(acknowledgements_wait_behind_data),
         cmocka_unit_test(calls_follow_each_other),
-        cmocka_unit_test(gathers_send_pieces),
         cmocka_unit_test(one_sided_takes_the_same),
     };
 

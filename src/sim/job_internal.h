@@ -8,10 +8,9 @@
  *   job_start.c    processes that begin: all at once, or while the job runs
  *   job_work.c     what must be done for a process, and who does it
  *   job_load.c     a core that copies, where memory has a limit
+ *   job_figures.c  the names of figures, and what they are where nothing was measured
  *   job_way.c      what a message costs between two nodes
  *   job_words.c    what pieces and words of direct collectives cost
- *   job_trade.c    what exchanges inside collectives of other libraries take more
- *   job_call.c     what calls of their collectives take beside messages
  *   job_cache.c    what a message costs when its data has left the cache
  *   job_message.c  sends, receives and the protocols between them
  *   job_stream.c   what one process sends another over a socket stays in its order
@@ -151,7 +150,6 @@ struct xy_vmsg {
     bool is_taken;    /* by a probe */
     bool is_dead;     /* cancelled */
     bool is_flying;   /* counted in its sender's `flying` */
-    bool is_split;    /* it is sent from several places */
     /* The third and the fourth. */
     job_item_t item;
     job_way_t *way;
@@ -169,7 +167,6 @@ struct xy_vmsg {
     double late;     /* more work of the receiver, where its receive comes later than the message */
     double cross;    /* more latency, where the receiver has sent something the other way */
     double left;     /* bytes that its receiver's core had touched when it was sent */
-    double crowd;    /* seconds of both sides that are more, or less, because many share the core */
     xy_flow_t flow;
 };
 
@@ -192,7 +189,6 @@ typedef struct {
     double until;     /* the last end of those that are complete */
     job_node_t *node; /* ... and what it came from */
     bool has_until, is_probe, is_waiting, takes;
-    bool is_receiving; /* waits for a message */
     xy_vreq_t *cancel;
     xy_envelope_t envelope;
 } job_call_t;
@@ -245,9 +241,6 @@ struct job_proc {
     int32_t thread; /* its number in the process; of the process: how many it has had at once */
 };
 
-/* Many processes on one core: XY_MESSAGE_CROWD, XY_MESSAGE_THRONG. */
-enum { JOB_CROWDS = 2 };
-
 /* A core that does an item with copies, by the clock. */
 typedef struct job_copier {
     xy_share_user_t user; /* first */
@@ -262,26 +255,17 @@ typedef struct job_copier {
 
 typedef struct {
     int32_t procs;
-    bool has_threads;         /* a process of it has had some */
-    int32_t first, last;      /* processes that want it; -1 */
-    int32_t holder;           /* the last process that had it; -1 */
-    double busy;              /* until then */
-    double left;              /* bytes for its processes, since a sender of it let them run */
-    double touched;           /* bytes that its copies have read and written */
-    uint64_t buffer;          /* that it has read last, of a large message; 0: not known */
-    int32_t buffer_of;        /* ... and whose it is */
-    double crowd[JOB_CROWDS]; /* how much of what was measured of so many processes counts */
+    bool has_threads;    /* a process of it has had some */
+    int32_t first, last; /* processes that want it; -1 */
+    int32_t holder;      /* the last process that had it; -1 */
+    double busy;         /* until then */
+    double left;         /* bytes for its processes, since a sender of it let them run */
+    double touched;      /* bytes that its copies have read and written */
+    uint64_t buffer;     /* that it has read last, of a large message; 0: not known */
+    int32_t buffer_of;   /* ... and whose it is */
     xy_event_t event;
     job_copier_t copier;
 } job_core_t;
-
-/* The extra time of a short block beyond that of as many bytes of a long copy, after its core has
- * touched so many bytes of others. */
-typedef struct {
-    double touched, seconds;
-} job_begin_t;
-
-enum { JOB_BEGINS = 5 };
 
 /* A communication core. */
 typedef struct job_comm_core {
@@ -297,32 +281,23 @@ typedef struct {
     job_item_t *first, **last; /* work that waits for a communication core */
     int32_t helper;            /* the first process that waits and would do shared work; -1 */
     job_way_t *way, *same;     /* between its cores, inside one */
-    job_way_t *self;           /* of a process to itself */
 } job_host_t;
 
-/* Barriers without data, with copies between them, with sums, and small collectives with a root. */
-typedef enum { JOB_WORD_MEET, JOB_WORD_WORK, JOB_WORD_SUM, JOB_WORD_ROOT, JOB_WORDS } job_word_t;
-
-/* The way to enter a direct collective: wait until all have come, or for the root alone. */
-typedef enum { JOB_COME_WAIT, JOB_COME_PASS, JOB_COMES } job_come_t;
+/* Barriers, those around sums, and small collectives with a root. */
+typedef enum { JOB_WORD_MEET, JOB_WORD_SUM, JOB_WORD_ROOT, JOB_WORDS } job_word_t;
 
 struct job_way {
     sim_path_t *path; /* NULL: inside a node */
     bool is_same;     /* ... between processes of one core */
-    bool is_self;     /* ... of a process to itself */
     const xy_message_model_t *model;
     double send, receive, latency;
     uint64_t eager;
     /* The last size that was asked for. */
     uint64_t bytes;
-    bool was_eager, was_split;
+    bool was_eager;
     uint8_t ends; /* job_end_t */
     double send_busy, extra, spared, receive_busy, late, cross;
     double request; /* of each side, more for a nonblocking message */
-    double burst;   /* seconds of both cores for one of several at once; 0: as for one */
-    /* More of them for the bytes where many processes share the core. Between cores, how many times
-     * as long each of them works. */
-    double crowd[JOB_CROWDS];
 };
 
 /* Data queued after other data on its way, from the same process to the same other one. */
@@ -403,22 +378,6 @@ struct xy_vcoll {
     const xy_coll_algorithm_t *wanted; /* instead of that of the plan; or NULL */
 };
 
-/* Calls of another library that have figures of their own: a reduce; a broadcast of a root that
- * has received something since it last sent, and so is no next one of a stream; a scatter; a
- * gather. */
-typedef enum {
-    JOB_PRICE_REDUCE,
-    JOB_PRICE_BCAST,
-    JOB_PRICE_SCATTER,
-    JOB_PRICE_GATHER,
-    JOB_PRICES
-} job_price_kind_t;
-
-typedef struct {
-    bool is_known;
-    double seconds[2]; /* of XY_MESSAGE_SMALL bytes, of XY_MESSAGE_BCAST */
-} job_price_t;
-
 struct xy_vjob {
     xy_vjob_config_t config;
     uint64_t steps; /* messages in the trace that are steps of their processes */
@@ -429,25 +388,14 @@ struct xy_vjob {
     /* A word from core to core in a direct collective: seconds of both cores together. 0: a message
      * of no bytes. */
     double word[JOB_WORDS];
-    double line[2]; /* until what another core has written is there: one more line, the first */
-    double come[JOB_COMES][JOB_CROWDS]; /* to come takes so much more in a crowd: seconds */
-    double piece;                       /* of work of a direct collective, beside its bytes */
-    double swap[JOB_CROWDS];            /* a switch takes so much more in a crowd: seconds */
-    double both[JOB_CROWDS]; /* copies beyond the caches take so much longer by several cores, */
-    /* ... and short blocks there so much more: from places in no order, one after the other. */
-    job_begin_t begin[2][JOB_BEGINS];
-    double away[JOB_CROWDS];  /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
-    double pass;              /* ... and so much more where it does not wait for all */
-    double block[JOB_CROWDS]; /* one more block in a piece of work, beside its bytes, */
-    double left_block;        /* ... of those that were left for others */
-    /* The time of a collective of another library, besides its messages: seconds of a process for
-     * any of them and for some. */
-    double call;
-    job_price_t price[JOB_PRICES];
-    double trade[2], trade_bytes[2]; /* an exchange there takes so much more: of so many bytes */
+    double line[2];  /* until what another core has written is there: one more line, the first */
+    double far_root; /* a word of a small collective with a root is so much later there */
+    double piece;    /* of work of a direct collective, beside its bytes */
+    double pass;     /* to come takes so much more where it does not wait for all */
+    double block;    /* one more block in a piece of work, beside its bytes */
+    double call[XY_COLL_COUNT]; /* of another library: of a process, besides messages */
     xy_coll_link_t link;
     bool has_link;
-    bool is_inner; /* of another job, to find its figures: see job_call.c */
     xy_vclock_t clock;
     sim_net_t net;
     double *link_free;       /* [links] when the last packet has left it */
@@ -479,8 +427,6 @@ struct xy_vjob {
 };
 
 /* job.c */
-/* `is_inner`: it has one node only, and finds no figures by jobs of its own. */
-xy_status_t job_create(const xy_vjob_config_t *config, bool is_inner, xy_vjob_t **job_p);
 void *job_get_fresh(xy_vjob_t *job, job_pool_t *pool);
 void job_fail(xy_vjob_t *job, xy_status_t status); /* reported before; the run ends */
 
@@ -615,43 +561,21 @@ double job_way_rooted(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 /* ... and to add so many to what stays in the first cache, as direct reductions do. */
 double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
-/* The core has more processes than before, or fewer. */
-void job_way_crowd(xy_vjob_t *job, int32_t core);
-/* Where n is on the way from a to b, 0 to 1, by logarithms. */
-double job_part(double n, double a, double b);
-/* One more block in a piece of work of this core. */
-double job_way_block(const xy_vjob_t *job, const job_core_t *core);
 /* The cost of a message that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
-
-/* job_trade.c */
-void job_trade_find(xy_vjob_t *job);
-double job_trade_seconds(const xy_vjob_t *job, uint64_t bytes); /* of an exchange */
-
-/* job_call.c */
-xy_status_t job_call_find(xy_vjob_t *job); /* once the other figures are known */
-/* The time of this call beside its messages, for a process that has this rank. */
-double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
-                        const xy_vjob_coll_t *call);
 
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. */
 typedef struct {
     int32_t core;
-    bool is_shared;  /* the core has just read the same source */
-    bool is_step;    /* of a direct collective */
-    bool is_ordered; /* it reads from places one after the other */
+    bool is_shared; /* the core has just read the same source */
+    bool is_step;   /* of a direct collective */
     uint64_t bytes;
-    double blocks; /* short ones among them, in units of XY_MESSAGE_BCAST bytes at most */
-    double start;
 } job_copy_t;
 
 double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last);
-void job_cache_find(xy_vjob_t *job); /* once the models are known */
-/* How much of a short block that is, if it has left the caches; 0: it is none. */
-double job_cache_blocks(uint64_t bytes);
-double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start, double seconds);
+double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double seconds);
 /* The whole time of receiving. */
-double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
+double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message);
 /* More seconds to receive an eager message that has waited for its receive until `now`. */
 double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *message, double now);
 
@@ -733,10 +657,8 @@ typedef struct {
     uint64_t bytes;
     double seconds; /* of a core: no message; else beyond the message, where it is received */
     double seen;    /* how far the core was when it last did it: job_cache.c */
-    double blocks;  /* short ones that it copies, likewise */
     bool is_message;
     bool is_fresh;                   /* it reads what another core has just left */
-    bool is_split;                   /* a message from several places */
     int32_t next_send, next_receive; /* in order: the next one of the source, of the rank; -1 */
 } job_op_t;
 

@@ -24,8 +24,8 @@ static bool lets_run(xy_vjob_t *job, const xy_vmsg_t *m)
     const job_proc_t *to = &job->procs[m->to];
     job_core_t *core = &job->cores[to->core];
 
-    if (m->way == NULL || !(m->way->is_same || m->way->is_self) || !m->is_eager ||
-        job->library->rules != NULL || to->match.posted.count >= to->incoming - to->arrived)
+    if (m->way == NULL || !m->way->is_same || !m->is_eager || job->library->rules != NULL ||
+        to->match.posted.count >= to->incoming - to->arrived)
         return false;
     core->left += (double)(XY_MATCH_HEAD + m->bytes);
     if (core->left <= XY_MATCH_LEFT)
@@ -172,13 +172,14 @@ static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
 {
     const xy_vmsg_t *m = job_message_of(item);
 
+    (void)start;
     if (job->has_link)
         return 0;
     if (m->is_eager)
-        return job_cache_eager(job, m, start);
+        return job_cache_eager(job, m);
     if (m->way->path != NULL)
         return m->way->receive;
-    return m->way->receive + job_cache_message(job, m, start, m->receive_busy - m->way->receive);
+    return m->way->receive + job_cache_message(job, m, m->receive_busy - m->way->receive);
 }
 
 /* The copy of a large message inside a node. */
@@ -527,9 +528,9 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->coll = NULL;
     m->slot = m->send_data = NULL;
     m->node = m->item.node = NULL;
-    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = m->crowd = 0;
+    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
-    m->is_synchronous = m->is_ready = m->is_blocking = m->is_flying = m->is_split = false;
+    m->is_synchronous = m->is_ready = m->is_blocking = m->is_flying = false;
     m->ends = JOB_WRITTEN;
     if (m->way != NULL || job->has_link)
         return m;
@@ -546,18 +547,12 @@ static bool crosses(const xy_vjob_t *job, const xy_vmsg_t *m)
     return other != NULL && other->to == m->from && other->sent <= m->data_at;
 }
 
-static double trade_of(const xy_vjob_t *job, const xy_vmsg_t *m)
-{
-    return m->coll != NULL ? job_trade_seconds(job, m->bytes) : 0;
-}
-
 /* Add the extra time of an exchange: latency for short messages, because lines go to and fro; work
  * for large ones, because a core that moves pieces of one does not move those of the other
  * meanwhile. */
-static void add_cross(const xy_vjob_t *job, xy_vmsg_t *m)
+static void add_cross(xy_vmsg_t *m)
 {
     *(m->is_eager ? &m->data_at : &m->receive_busy) += m->cross;
-    m->data_at += trade_of(job, m);
 }
 
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
@@ -578,7 +573,7 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         job->procs[m->from].started++;
         if (m->cross > 0) {
             if (crosses(job, m))
-                add_cross(job, m);
+                add_cross(m);
             job->procs[m->from].last_sent = m;
         }
         /* A short one does not overtake a long one, which takes longer. */

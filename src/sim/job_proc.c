@@ -49,17 +49,6 @@ static void go(xy_vjob_t *job, job_proc_t *p)
     job_core_plan(job, core);
 }
 
-/* To another process of the core, which finds the less in the first cache the more there are. (What
- * direct collectives take more was measured of them: job_steps.c.) */
-static double swap_of(const xy_vjob_t *job, const job_core_t *core, const job_proc_t *p)
-{
-    double seconds = job->costs.swap;
-
-    for (int k = 0; k < JOB_CROWDS && p->call.is_receiving; k++)
-        seconds += core->crowd[k] * job->swap[k];
-    return seconds;
-}
-
 /* Continues a process if its core is free, else queues it for the core. */
 static void want_core(xy_vjob_t *job, job_proc_t *p)
 {
@@ -69,7 +58,7 @@ static void want_core(xy_vjob_t *job, job_proc_t *p)
         job_proc_idle(job, p, job->clock.now, p->call.node);
         job_node_set(job, &p->call.node, NULL);
         if (job_core_is_shared(core) && core->holder >= 0 && core->holder != p->number)
-            job_proc_busy(job, p, p->now + swap_of(job, core, p));
+            job_proc_busy(job, p, p->now + job->costs.swap);
         go(job, p);
         return;
     }
@@ -97,7 +86,7 @@ void job_core_due(xy_event_t *event)
     job_proc_idle(job, p, job->clock.now, NULL);
     job_node_set(job, &p->call.node, NULL);
     if (core->holder != p->number)
-        job_proc_busy(job, p, p->now + swap_of(job, core, p));
+        job_proc_busy(job, p, p->now + job->costs.swap);
     go(job, p);
 }
 

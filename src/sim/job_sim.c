@@ -54,7 +54,7 @@ bool job_sim_takes(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vjob_c
     bool has_comm = job->host[job->procs[comm->procs[0]].host].has_comm;
 
     if (job->library->rules != NULL || !call->is_nonblocking || call->is_user_op ||
-        call->is_agreement || job->has_link || job->is_inner || comm->count < 2)
+        call->is_agreement || job->has_link || comm->count < 2)
         return false;
     return (progress == XY_SIM_THREADS || job_sim_splits(job, call->collective) ||
             (progress == XY_SIM_TASKS && has_comm)) &&

@@ -92,8 +92,6 @@ static void make_room(xy_vjob_t *job, int32_t core)
 static xy_status_t renew(xy_vjob_t *job, job_proc_t *p, int32_t core)
 {
     leave_core(job, p);
-    if (job->cores[p->core].procs > 0)
-        job_way_crowd(job, p->core);
     job_proc_drop_messages(job, p);
     xy_match_cleanup(&p->match);
     p->core = core;
@@ -129,7 +127,6 @@ xy_status_t xy_vjob_start(xy_vjob_t *job, int32_t proc, int32_t other, int32_t c
         return st;
     make_room(job, core);
     count_begun(job, p);
-    job_way_crowd(job, core);
     job_proc_busy(job, by, by->now + job->costs.start);
     if (!job_remote_alone(job, proc, other, by->now, &when))
         return job->status;

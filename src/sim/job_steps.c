@@ -60,7 +60,7 @@ static bool is_first_of_group(const xy_vcomm_t *comm, int32_t rank)
 
 /* Until the lines are there that another core has left. The first of what a root leaves, and of
  * what each group leaves for a root, comes with the word: words were measured with one line. What
- * a root leaves for all comes to a core once. */
+ * is left for all comes to a core once, and so does a line that has blocks for several. */
 static double fresh_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
                             const xy_op_t *op, bool is_next)
 {
@@ -68,9 +68,11 @@ static double fresh_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const 
     double lines = ceil((double)op->bytes / XY_DIRECT_LINE);
     bool is_up = c == XY_COLL_GATHER || c == XY_COLL_GATHERV, is_first;
 
+    is_first = is_first_of_group(comm, is_up ? op->from.rank : op->actor);
+    if (!is_rooted_copy(c) && !is_first && (c == XY_COLL_ALLREDUCE || op->bytes < XY_DIRECT_LINE))
+        return 0;
     if (!is_rooted_copy(c))
         return lines * job->line[0] + (is_next ? 0 : job->line[1] - job->line[0]);
-    is_first = is_first_of_group(comm, is_up ? op->from.rank : op->actor);
     if (c == XY_COLL_BCAST && !is_first)
         return 0;
     return (lines - is_first) * job->line[0];
@@ -102,46 +104,11 @@ static bool is_reduction(xy_collective_t c)
     return c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE;
 }
 
-/* A copy of a direct collective, in a crowd: what it takes more because its source has left the
- * first cache. Sums are copied where they were just made, and all copy the same from the root of a
- * broadcast. */
-static double away_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
-                           const xy_op_t *op)
-{
-    const job_core_t *core = &job->cores[job->procs[comm->procs[op->actor]].core];
-    double part = fmin((double)op->bytes / XY_MESSAGE_BCAST, 1), seconds = 0;
-
-    if (!op->is_direct || op->kind != XY_OP_MOVE || shape->call.collective == XY_COLL_BCAST ||
-        is_reduction(shape->call.collective))
-        return 0;
-    for (int k = 0; k < JOB_CROWDS; k++)
-        seconds += core->crowd[k] * job->away[k] * part;
-    return seconds;
-}
-
-/* One more block in a piece of the core that does it. */
-static double block_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op)
-{
-    if (op->from.buffer >= XY_BUFFER_TEMPORARY)
-        return job->left_block;
-    return job_way_block(job, &job->cores[job->procs[comm->procs[op->actor]].core]);
-}
-
-/* Is its own block a message of the rank to itself? */
-static bool is_sent_to_itself(const xy_vjob_t *job, const job_shape_t *shape, const xy_op_t *op)
-{
-    const uint32_t all = 1u << XY_COLL_ALLTOALL | 1u << XY_COLL_ALLTOALLV | 1u << XY_COLL_ALLTOALLW;
-
-    return job->library->sends_itself && (all >> shape->call.collective & 1) != 0 &&
-           op->kind == XY_OP_MOVE && op->from.rank == op->to.rank &&
-           strncmp(shape->algorithm->name, "linear", 6) == 0;
-}
-
 /* To begin an operation of a direct collective. */
-static double begin_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op)
+static double begin_seconds(const xy_vjob_t *job, const xy_op_t *op)
 {
     if (op->is_chained)
-        return block_of(job, comm, op);
+        return job->block;
     return op->bytes > 0 ? job->piece : job->costs.task;
 }
 
@@ -162,24 +129,13 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
                : job_way_copy(job, op->bytes, is_at_home(comm, op));
     if (!is_message)
         seconds = copy;
-    if (job->copy_model != NULL && is_sent_to_itself(job, shape, op))
-        seconds = fmax(seconds, xy_message_self(job->copy_model, bytes));
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
         seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
     if (op->is_direct)
-        seconds += begin_seconds(job, comm, op);
+        seconds += begin_seconds(job, op);
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
-}
-
-/* Does it carry the sender's own block and others that it has collected? */
-static bool is_from_two_places(const xy_vjob_t *job, const job_shape_t *shape, const xy_op_t *op)
-{
-    uint64_t block = shape->call.count * shape->call.element, least = job->library->gather_pieces;
-
-    return shape->call.collective == XY_COLL_GATHER && least > 0 && block >= least &&
-           op->bytes > block;
 }
 
 /* Adds an operation of the graph to the steps; chained ones join the step before. */
@@ -199,20 +155,15 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
         if (step->is_message) {
             step->source = source_of(op);
             step->rank = op->to.rank;
-            step->is_split = is_from_two_places(job, shape, op);
         }
     }
     step = &shape->ops[shape->count - 1];
     step->last = id;
     /* The partial sum stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
-    if (op->is_direct && op->kind == XY_OP_MOVE)
-        step->blocks += job_cache_blocks(op->bytes);
     step->seconds += seconds_of(job, comm, shape, op, step->is_message);
-    if (!job->has_link)
-        step->seconds += away_seconds(job, comm, shape, op);
     if (!job->has_link && is_block_left(shape, op))
-        step->seconds += job->left_block;
+        step->seconds += job->block;
     if (!job->has_link && is_fresh(comm, op)) {
         step->seconds += fresh_seconds(job, comm, shape, op, step->is_fresh);
         step->is_fresh = true;
@@ -235,7 +186,7 @@ static void make_loads(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t
 
         if (!op->is_direct || op->bytes == 0 || op->kind < XY_OP_MOVE)
             continue;
-        seconds = seconds_of(job, comm, shape, op, false) - begin_seconds(job, comm, op);
+        seconds = seconds_of(job, comm, shape, op, false) - begin_seconds(job, op);
         if (step->load_count++ == 0)
             step->load = n;
         shape->loads[n++] = (job_load_t){
@@ -426,22 +377,20 @@ static job_word_t word_of(const job_shape_t *shape)
     if (!has_data || !shape->algorithm->is_direct)
         return JOB_WORD_MEET;
     if (shape->ops[shape->count - 1].bytes == 0)
-        return is_reduction(shape->call.collective) ? JOB_WORD_SUM : JOB_WORD_WORK;
+        return is_reduction(shape->call.collective) ? JOB_WORD_SUM : JOB_WORD_MEET;
     return is_rooted_copy(shape->call.collective) ? JOB_WORD_ROOT : JOB_WORD_MEET;
 }
 
-/* Charge the steps that enter a direct collective, and their extra time where many share a core. */
-static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
+/* Charge the steps that enter a direct collective with a root. */
+static void add_comes(const xy_vjob_t *job, job_shape_t *shape)
 {
     bool is_rooted = shape->word == JOB_WORD_ROOT;
     bool is_from_root = is_rooted && shape->call.collective != XY_COLL_GATHER &&
                         shape->call.collective != XY_COLL_GATHERV;
-    const double *more = job->come[is_from_root ? JOB_COME_PASS : JOB_COME_WAIT];
 
     for (int32_t s = 0; s < shape->count && shape->algorithm->is_direct && !job->has_link; s++) {
         job_op_t *step = &shape->ops[s];
         const xy_op_t *op = xy_graph_op(shape->graph, step->first);
-        const job_core_t *core = &job->cores[job->procs[comm->procs[step->rank]].core];
 
         if (step->is_message || op->bytes > 0 || op->kind != XY_OP_MOVE)
             continue;
@@ -450,8 +399,6 @@ static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t 
          * gather. */
         if (is_rooted && !is_from_root && step->rank == shape->call.root)
             step->seconds += job->pass;
-        for (int k = 0; k < JOB_CROWDS; k++)
-            step->seconds += core->crowd[k] * more[k];
     }
 }
 
@@ -497,7 +444,7 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
         make_roots(job, shape, knows);
         count_ranks(shape);
         shape->word = shape->count > 0 ? word_of(shape) : JOB_WORD_MEET;
-        add_comes(job, comm, shape);
+        add_comes(job, shape);
     }
     xy_free(step_of);
     xy_free(knows);

@@ -91,7 +91,6 @@ static void begin_wait(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *const *requests
         if (r == NULL)
             continue;
         p->call.left++;
-        p->call.is_receiving |= r->kind == JOB_RECEIVE;
         r->is_waited = true;
         if (r->is_done)
             count_done(job, p, r);

@@ -91,11 +91,6 @@ static void fit_model(const xy_vjob_t *job, job_way_t *way)
 {
     double least = job_way_seconds(way, 0), sum;
 
-    if (way->is_self) {
-        way->latency = 0;
-        way->send = way->receive = xy_message_self(way->model, 0) / 2;
-        return;
-    }
     if (way->is_same) {
         way->latency = 0;
         way->send = way->receive = fmax(0, least - job->costs.swap) / 2;
@@ -130,15 +125,8 @@ static void set_eager(const xy_vjob_t *job, bool is_inside, job_way_t *way)
         way->eager = (uint64_t)eager;
 }
 
-/* Where it was measured what a process needs for a message to itself. */
-static void find_self(job_way_t *way)
-{
-    way->is_self = way->model != NULL && xy_message_self(way->model, 0) > 0;
-    way->is_same = way->is_same && !way->is_self;
-}
-
 /* Returns the costs between two hosts, cores or processes; NULL with the job failed. */
-static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_same, bool is_self)
+static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_same)
 {
     const xy_vjob_costs_t *c = &job->costs;
     job_way_t *way = xy_arena_alloc(job->arena, sizeof(*way));
@@ -150,7 +138,7 @@ static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_sam
     way->send = c->send;
     way->receive = c->receive;
     way->latency = c->latency;
-    way->eager = from == to ? c->eager : c->eager_net;
+    way->eager = (uint64_t)(from == to ? c->eager : c->eager_net);
     way->bytes = UINT64_MAX;
     if (from != to) {
         xy_status_t st = sim_net_path(&job->net, from, to, &way->path);
@@ -165,8 +153,6 @@ static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_sam
     way->is_same = is_same && way->model != NULL;
     if (is_same && way->model == NULL)
         way->model = job_way_model(job, from, to, false);
-    if (is_self)
-        find_self(way);
     if (way->model != NULL)
         fit_model(job, way);
     if (!c->keeps_eager)
@@ -179,17 +165,14 @@ job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to)
     int32_t a = job->procs[from].host, b = job->procs[to].host;
     bool is_same = job->procs[from].core == job->procs[to].core;
     uint64_t key = (uint64_t)a << 32 | (uint32_t)b;
-    job_way_t **inside = from == to ? &job->host[a].self
-                         : is_same  ? &job->host[a].same
-                                    : &job->host[a].way,
-              *way;
+    job_way_t **inside = is_same ? &job->host[a].same : &job->host[a].way, *way;
 
     if (a == b && *inside != NULL)
         return *inside;
     way = a != b ? xy_hash_get(&job->ways, key) : NULL;
     if (way != NULL)
         return way;
-    way = make_way(job, a, b, is_same, from == to);
+    way = make_way(job, a, b, is_same);
     if (way == NULL)
         return NULL;
     if (a == b) {

@@ -307,6 +307,8 @@ int xylem_script_run(const xylem_script *s, const xylem_platform *p, double *sec
     xy_vjob_costs_default(&config.job.costs);
     config.job.core_of = core_of;
     if (st == XY_OK)
+        st = xy_vjob_costs_set(&config.job.costs, p->costs);
+    if (st == XY_OK)
         st = xy_script_run(s->script, &config, seconds_p, NULL);
     xy_free(core_of);
     return (int)st;

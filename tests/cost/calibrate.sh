@@ -227,7 +227,7 @@ grep -q '</html>' costs.html
 grep -Eq 'class="finding">[0-9]+ models miss their samples by' costs.html
 expect 2 "$XYLEM" calibrate --show costs.xml
 # Files that are no costs of ours.
-sed 's/version="1" machine/version="9" machine/' costs.xml >newer.xml
+sed 's/version="2" machine/version="9" machine/' costs.xml >newer.xml
 expect 1 "$XYLEM" explain cost good 150 --costs newer.xml
 one_line "$err"
 says "$err" "version 9"

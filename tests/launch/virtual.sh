@@ -181,7 +181,7 @@ END
 run 0 --virtual core:1 --oversubscribe --compute none --costs many.xml -n 8 ./many
 one=$out
 run 0 --virtual core:1 --oversubscribe --compute none --costs many.xml -n 8 ./many more
-[ $((one * 10)) -lt $((out * 6)) ] || die "one buffer takes $one ns, seven take $out ns"
+[ $((one * 10)) -lt $((out * 8)) ] || die "one buffer takes $one ns, seven take $out ns"
 
 # One block for all ranks instead of 64 times 8 MiB.
 run 0 --virtual core:64 --compute none --share-data 1M -n 64 ./virtual memory

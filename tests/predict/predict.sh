@@ -57,6 +57,30 @@ expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --place round-robin --what
 says "$out" "latency*100,speed*2: "
 says "$out" " instead of "
 
+# Every figure is printed, and each can be changed: by --what-if, and by a file.
+expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell32 --verbose --what-if 'send=1us,copy*2'
+says "$out" "  send                           100 ns  of a core, to send a message"
+says "$out" "send=1us,copy*2: "
+cores=$XYLEM_SOURCE_DIR/tests/data/cost/cores.xml
+expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell32 -v --costs "$cores"
+says "$out" "local.Barrier "
+says "$out" "pu.Alltoall "
+says "$out" "local.Gap                       curve"
+expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell32 --json --costs "$cores"
+before=$(number time)
+says "$out" '"name": "packet",'
+says "$out" '"name": "local.Exchange",'
+sed 's|<XylemCosts .*>|&<Figure Name="swap" Value="1e-3"/>|; s|"local" Library="Xylem 0.1.0" Eager="16384"|"local" Library="Xylem 0.1.0" Eager="1"|' \
+    "$cores" >changed.xml
+expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell32 --json --costs changed.xml
+[ "$(number time)" != "$before" ] || die "figures of a file have no effect"
+says "$out" '"value": 0.001'
+expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell32 --costs "$cores" --what-if 'local.Eager=1,local.Exchange*3'
+says "$out" "local.Eager=1,local.Exchange*3: "
+sed 's|<XylemCosts .*>|&<Figure Name="swop" Value="1e-3"/>|' "$cores" >wrong.xml
+expect 1 "$XYLEM" predict "$ring" -n 8 -m haswell32 --costs wrong.xml
+says "$err" "sets the figure 'swop', which does not exist"
+
 # Process i on line i of the hosts, and from the beginning again.
 cat >two.xml <<'XML'
 <machine name="two" version="1">
@@ -108,7 +132,11 @@ wrong 2 "the description has no loop 'no'" "$ring" --cost no=1s
 wrong 2 "--sweep 'n': write NAME=VALUES" "$ring" --sweep n
 wrong 2 "--sweep m: nothing depends on it; write {m} in --arg or --assume" "$ring" --sweep m=1,2 --arg '{n}'
 wrong 2 "option --csv has no effect without --sweep" "$ring" --csv x.csv
-wrong 2 "bandwidth, latency or speed" "$ring" --what-if 'price*2'
+wrong 2 "--what-if 'price': the model has no such figure" "$ring" --what-if 'price*2'
+wrong 2 "write bandwidth*2, latency/10, speed*1.5 or NAME=VALUE" "$ring" --what-if price
+wrong 2 "--what-if 'send=2 parsecs': not a value in s" "$ring" --what-if 'send=2 parsecs'
+wrong 2 "--what-if 'local.Gap': that is a curve" "$ring" --what-if 'local.Gap=1us' \
+    --costs "$XYLEM_SOURCE_DIR/tests/data/cost/cores.xml"
 wrong 1 "nothing.xml: cannot open" nothing.xml
 echo '<program version="1"><function name="main"><do c="1 +" line="3"/></function></program>' >bad.xml
 wrong 1 "unexpected end in the expression '1 +'" bad.xml

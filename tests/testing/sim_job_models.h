@@ -34,8 +34,7 @@ static inline xy_message_model_t *add_sloped(xy_costs_t *costs, const char *clus
                                            .send = work,
                                            .receive = work,
                                            .gap = gap,
-                                           .exchange = 1.2 * seconds,
-                                           .burst = 12 * seconds};
+                                           .exchange = 1.2 * seconds};
     }
     assert_int_equal(xy_message_fit(samples, 20, &m.model), XY_OK);
     m.model.eager = 10000;
@@ -47,6 +46,14 @@ static inline xy_message_model_t *add_model(xy_costs_t *costs, const char *clust
                                             const char *library, double least)
 {
     return add_sloped(costs, cluster, library, least, 0.1e-9);
+}
+
+/* A curve of samples that have changed. */
+static inline void fit_again(xy_message_model_t *m, xy_message_kind_t kind)
+{
+    xy_free(m->kind[kind].time.line);
+    m->kind[kind] = (xy_message_lines_t){0};
+    assert_int_equal(xy_message_complete(m), XY_OK);
 }
 
 /* The end of `procs` processes that all do the same acts, on the first `count` cores. */

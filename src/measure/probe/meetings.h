@@ -13,30 +13,13 @@
 
 #include "trips.h"
 
-enum {
-    BCAST = 4096,
-    WORD = 8,
-    SMALL = 64,
-    MEDIUM = 1024,
-    LONG = 64 << 10,
-    BLOCK = 8 << 10,
-    MEETINGS = 16
-};
-enum { BLOCKS = 64, SOME = 16, FEW = 4 }; /* of BCAST bytes, of each process */
+enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, MEETINGS = 11 };
 
 static void twice_barrier(const game_t *g)
 {
     (void)g;
     MPI_Barrier(duo);
     MPI_Barrier(duo);
-}
-
-static void twice_bcast(const game_t *g)
-{
-    char *buffer = g->is_first ? g->out : g->in;
-
-    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
-    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
 }
 
 static void twice_small_bcast(const game_t *g)
@@ -59,12 +42,6 @@ static void twice_small_allreduce(const game_t *g)
         MPI_Allreduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
 }
 
-static void twice_reduce(const game_t *g)
-{
-    for (int i = 0; i < 2; i++)
-        MPI_Reduce(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
-}
-
 static void twice_small_reduce(const game_t *g)
 {
     for (int i = 0; i < 2; i++)
@@ -81,28 +58,6 @@ static void twice_small_gather(const game_t *g)
 {
     for (int i = 0; i < 2; i++)
         MPI_Gather(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, 0, duo);
-}
-
-/* The first sends the sum back, so that the second does not begin the next one before. */
-static void reduce_and_back(const game_t *g, int bytes)
-{
-    for (int i = 0; i < 2; i++) {
-        MPI_Reduce(g->out, g->in, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
-        if (g->is_first)
-            MPI_Send(g->in, bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
-        else
-            MPI_Recv(g->in, bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-}
-
-static void twice_reduce_back(const game_t *g)
-{
-    reduce_and_back(g, BCAST);
-}
-
-static void twice_small_reduce_back(const game_t *g)
-{
-    reduce_and_back(g, SMALL);
 }
 
 /* The first broadcasts what it has got from the second. */
@@ -129,23 +84,6 @@ static void twice_add(const game_t *g)
 {
     for (int i = 0; i < 2; i++)
         MPI_Reduce_local(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
-}
-
-/* A vector that does not fit into the first cache, copied. */
-static void twice_long_copy(const game_t *g)
-{
-    for (int i = 0; i < 2; i++) {
-        memcpy(g->in, g->out, LONG);
-        __asm__ volatile("" : : "r"(g->in) : "memory");
-    }
-}
-
-/* ... and added, block by block, to one that does. */
-static void twice_long_add(const game_t *g)
-{
-    for (int i = 0; i < 2; i++)
-        for (int at = 0; at < LONG; at += BLOCK)
-            MPI_Reduce_local(g->out + at, g->in, BLOCK / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
 }
 
 static double time_meeting(const game_t *g, void (*trip)(const game_t *), double seconds)
@@ -184,28 +122,22 @@ static double time_issue(const game_t *g)
     return median(times, RUNS);
 }
 
-/* Seconds of one; the eighth in units of a copy. Buffers have room for LONG bytes. */
+/* Seconds of one. Buffers have room for LONG bytes. */
 static void measure_meetings(const game_t *g, double seconds, double times[MEETINGS])
 {
     times[0] = time_meeting(g, twice_barrier, seconds);
-    times[1] = time_meeting(g, twice_bcast, seconds);
-    times[2] = time_meeting(g, twice_copy, seconds / 10);
+    times[1] = time_meeting(g, twice_copy, seconds / 10);
     memset(g->in, 0, LONG); /* numbers */
     memset(g->out, 0, LONG);
-    times[3] = time_meeting(g, twice_add, seconds / 10);
-    times[4] = time_meeting(g, twice_allreduce, seconds);
-    times[5] = time_meeting(g, twice_small_bcast, seconds);
-    times[6] = time_meeting(g, twice_small_allreduce, seconds);
-    times[7] = time_meeting(g, twice_long_add, seconds / 10) /
-               fmax(time_meeting(g, twice_long_copy, seconds / 10), 1e-9);
-    times[8] = time_issue(g);
-    times[9] = time_meeting(g, twice_reduce, seconds);
-    times[10] = time_meeting(g, twice_small_reduce, seconds);
-    times[11] = time_meeting(g, twice_reduce_back, seconds);
-    times[12] = time_meeting(g, twice_small_reduce_back, seconds);
-    times[13] = time_meeting(g, twice_small_bcast_back, seconds);
-    times[14] = time_meeting(g, twice_small_scatter, seconds);
-    times[15] = time_meeting(g, twice_small_gather, seconds);
+    times[2] = time_meeting(g, twice_add, seconds / 10);
+    times[3] = time_meeting(g, twice_allreduce, seconds);
+    times[4] = time_meeting(g, twice_small_bcast, seconds);
+    times[5] = time_meeting(g, twice_small_allreduce, seconds);
+    times[6] = time_issue(g);
+    times[7] = time_meeting(g, twice_small_reduce, seconds);
+    times[8] = time_meeting(g, twice_small_scatter, seconds);
+    times[9] = time_meeting(g, twice_small_gather, seconds);
+    times[10] = time_meeting(g, twice_small_bcast_back, seconds);
 }
 
 /* ---- The pace of a program ---- */

@@ -9,22 +9,19 @@
  *           latency I J SECONDS
  *   probe pair I J SIZES SECONDS PASSES LIFE
  *       messages of these sizes (with commas) between I and J:
- *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE BURST SELF HOLD PIECES
- *       (HOLD and PIECES of those between hosts whose sends wait; of more than 4 MiB BLOCKING
- *       alone, in one pass; the others are 0)
+ *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE HOLD
+ *       (HOLD of those between hosts whose sends wait; of more than 4 MiB BLOCKING alone, in one
+ *       pass; the others are 0)
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
- *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
- *       of them for a copy of as much and for adding as much to as much, both for an allreduce of
- *       4 KiB, a broadcast and an allreduce of 64 bytes:
- *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES SECONDS ...
- *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy; then
- *       of the sender for a message of a stream, of 64 bytes; 0: sends wait; then of a reduce to
- *       the first of them, of 4 KiB and of 64 bytes; of each of these and a message back; of a
- *       message to the first and a broadcast from it, of 64 bytes; of a scatter from the first, and
- *       a gather to it, of as many for each); what all timings took in units
- * of as many medians, and what code takes while both compute, in units of its processor time on one
- * core alone (0: not measured): pace TIMES TIMES
+ *       and, where the two are alone, how long they take for a barrier, one of them for a copy of
+ *       4 KiB and for adding as much to as much, both for an allreduce of 4 KiB, a broadcast and an
+ * allreduce of 64 bytes; then the sender of a stream of 64 bytes for a message (0: sends wait);
+ * then both for a reduce to the first of them, a scatter from it and a gather to it, of 64 bytes
+ * for each, and for a message to the first and a broadcast of as many from it: meet SECONDS SECONDS
+ * ... and what all timings took in units of as many medians, and what code takes while both
+ *       compute, in units of its processor time on one core alone (0: not measured):
+ *           pace TIMES TIMES
  *
  *   probe among 0 1 SIZES SECONDS PASSES LIFE
  *       the same while all others send messages to each other, 2 and 3, 4 and 5, ...: cores that
@@ -33,17 +30,8 @@
  *       messages only, neither their limit nor what the two take together
  *
  *   probe crowd EACH LIFE
- *       messages of a byte, and of 4 KiB, between the processes of all pairs (0 and 1, 2 and 3,
- *       ...) at once, where EACH of them share a core: seconds of that core for one; and seconds
- *       of a barrier, a broadcast and an alltoall of 64 bytes of all; then those of a message of
- *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks;
- *       then those of the core for a message of 64 bytes, and of 4 KiB, to the process of the other
- *       core that has as many before it; and those of the core for a copy of 4 KiB, where each
- *       process has 16 such blocks, and 4; then those for a message of 1 KiB to the other core;
- *       seconds of an alltoall of 8 bytes; and those of the core for a copy of 4 KiB from one of
- *       64 places one after the other, to places that are not:
- *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
- *                 SECONDS SECONDS SECONDS SECONDS
+ *       where EACH processes share a core: seconds of an alltoall of 64 bytes of all:
+ *           crowd SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -231,18 +219,18 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
 
     passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
-        largest = fmax(largest, fmax(data[i].bytes, AT_ONCE * fmin(data[i].bytes, BURST_MOST)));
+        largest = fmax(largest, data[i].bytes);
     has_meet = (size == 2 || is_among) && !is_alone;
     MPI_Comm_split(MPI_COMM_WORLD, is_playing, rank != a, &duo);
     rest();
     if (is_playing) {
         game_t g = {.other = rank == a ? b : a, .is_first = rank == a, .is_far = is_many};
 
-        g.out = calloc(1, (size_t)largest + APART);
+        g.out = calloc(1, (size_t)largest);
         g.in = calloc(1, (size_t)largest);
         if (g.out == NULL || g.in == NULL)
             MPI_Abort(MPI_COMM_WORLD, 1);
-        memset(g.out, 1, (size_t)largest + APART); /* pages of its own */
+        memset(g.out, 1, (size_t)largest); /* pages of its own */
         g.eager = report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
         passes = measure_sizes(g, data, count, seconds, passes);
         if (has_meet) {
@@ -268,11 +256,10 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     if (rank != 0)
         return;
     for (int i = 0; i < count; i++)
-        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b,
-               data[i].bytes, report.results[i][BLOCKING], report.results[i][NONBLOCKING],
-               report.results[i][SEND], report.results[i][RECEIVE], report.results[i][GAP],
-               report.results[i][EXCHANGE], report.results[i][BURST], report.results[i][SELF],
-               report.results[i][HOLD], report.results[i][PIECES]);
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
+               report.results[i][BLOCKING], report.results[i][NONBLOCKING], report.results[i][SEND],
+               report.results[i][RECEIVE], report.results[i][GAP], report.results[i][EXCHANGE],
+               report.results[i][HOLD]);
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
     for (int i = 0; has_meet && i < MEETINGS; i++)
@@ -283,41 +270,9 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
 
 /* ---- Many on one core ---- */
 
-static void all_pairs(const game_t *g)
-{
-    if (g->other < size)
-        blocking(g);
-}
-
-static void all_barrier(const game_t *g)
-{
-    (void)g;
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void all_bcast(const game_t *g)
-{
-    MPI_Bcast(g->in, SMALL, MPI_CHAR, 0, MPI_COMM_WORLD);
-}
-
 static void all_alltoall(const game_t *g)
 {
-    MPI_Alltoall(g->out, g->bytes, MPI_CHAR, g->in, g->bytes, MPI_CHAR, MPI_COMM_WORLD);
-}
-
-/* All blocks to places one after the other, from places that are not, or the other way. Then the
- * others have the core. */
-static void all_blocks(const game_t *g)
-{
-    int many = g->blocks;
-
-    for (int i = 0; i < many; i++) {
-        int other = (37 * i + 5) % many;
-        int from = g->is_ordered ? i : other, to = g->is_ordered ? other : i;
-
-        memcpy(g->in + (size_t)to * BCAST, g->out + (size_t)from * BCAST, BCAST);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Alltoall(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, MPI_COMM_WORLD);
 }
 
 /* Seconds of one, the median of runs. */
@@ -339,78 +294,25 @@ static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
     return median(times, RUNS);
 }
 
-/* The time of a core for one block, where each process has so many. */
-static double time_blocks(game_t *g, int each, int many, double barrier)
+/* Measures an alltoall of all ranks; rank 0 prints it. */
+static void measure_crowd(void)
 {
-    g->blocks = many;
-    return fmax(0, time_all(g, all_blocks, 2 * BLOCKS / many) - barrier) / each / many;
-}
-
-/* The same, read in order. Of BLOCKS processes an alltoall does it: each of its blocks is
- * what it takes beyond one of SMALL bytes. */
-static double time_ordered(game_t *g, int each, double barrier, double small_alltoall)
-{
-    enum { ALLTOALLS = 4 };
-
-    if (size != BLOCKS) {
-        g->is_ordered = 1;
-        return time_blocks(g, each, BLOCKS, barrier);
-    }
-    g->bytes = BCAST;
-    return fmax(0, time_all(g, all_alltoall, ALLTOALLS) - small_alltoall) / each / size;
-}
-
-/* Measures messages and collectives of all ranks at once, `each` ranks per core; rank 0 prints
- * them. */
-static void measure_crowd(int each)
-{
-    enum { BATCH = 100, ALLTOALLS = 25, BULKS = 8, LINE = 64, LINES = 256 };
-    size_t least = (size_t)BLOCKS * BCAST;
-    size_t room = (size_t)size * SMALL > least ? (size_t)size * SMALL : least;
-    /* Small ones not all at the same place of a page, where they would share few places of the
-     * first cache. */
+    enum { ALLTOALLS = 25, LINE = 64, LINES = 256 };
+    size_t room = (size_t)size * SMALL;
+    /* Not all at the same place of a page, where they would share few places of the first cache. */
     size_t shift = (size_t)(37 * rank % LINES) * LINE, shifts = (size_t)2 * LINES * LINE;
     char *memory = calloc(1, 2 * room + shifts);
-    game_t g = {.bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large, barrier, bcast, alltoall, left, bulk, block, some, few, ordered;
-    double across, medium_across, large_across;
+    game_t g = {0};
+    double alltoall;
 
     if (memory == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(memory, 1, 2 * room + shifts); /* pages of its own */
     g.out = memory + shift;
     g.in = g.out + room + (size_t)101 * LINE;
-    small = time_all(&g, all_pairs, BATCH) / each;
-    g.bytes = BCAST;
-    large = time_all(&g, all_pairs, BATCH) / each;
-    barrier = time_all(&g, all_barrier, BATCH);
-    bcast = time_all(&g, all_bcast, BATCH);
-    g.bytes = SMALL;
     alltoall = time_all(&g, all_alltoall, ALLTOALLS);
-    g.bytes = WORD;
-    left = time_all(&g, all_alltoall, ALLTOALLS);
-    g.bytes = BCAST;
-    g.other = rank < size / 2 ? rank + size / 2 : rank - size / 2;
-    g.is_first = rank < size / 2;
-    large_across = time_all(&g, all_pairs, BATCH) / each;
-    g.bytes = MEDIUM;
-    medium_across = time_all(&g, all_pairs, BATCH) / each;
-    g.bytes = SMALL;
-    across = time_all(&g, all_pairs, BATCH) / each;
-    g.other = rank ^ 1;
-    g.is_first = rank % 2 == 0;
-    g.bytes = LONG;
-    g.out = memory; /* as the C library gives large memory */
-    g.in = memory + room;
-    bulk = time_all(&g, all_pairs, BULKS) / each;
-    block = time_blocks(&g, each, BLOCKS, barrier);
-    some = time_blocks(&g, each, SOME, barrier);
-    few = time_blocks(&g, each, FEW, barrier);
-    ordered = time_ordered(&g, each, barrier, alltoall);
     if (rank == 0)
-        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n",
-               small, large, barrier, bcast, alltoall, bulk, block, across, large_across, some, few,
-               medium_across, left, ordered);
+        printf("crowd %.9g\n", alltoall);
     free(memory);
 }
 
@@ -612,7 +514,7 @@ int main(int argc, char **argv)
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
                      number(argv[6]), argv[1][1]);
     else if (argc > 2 && strcmp(argv[1], "crowd") == 0 && number(argv[2]) > 0)
-        measure_crowd(number(argv[2]));
+        measure_crowd();
     else if (argc > 3 && strcmp(argv[1], "together") == 0)
         measure_together(argv[2], strtod(argv[3], NULL));
     leave();

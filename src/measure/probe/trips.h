@@ -15,7 +15,6 @@
 
 enum {
     TAG = 7,
-    BURST_TAG = 16,
     RUNS_MAX = 400,
     RUNS_MIN = 3,
     PINGS_MIN = 5,
@@ -24,11 +23,9 @@ enum {
     LARGE = 4 << 20 /* bytes; of more, a message takes milliseconds */
 };
 /* Timings by batches, and then by single calls. */
-enum { BLOCKING, NONBLOCKING, EXCHANGE, BURST, SELF, KINDS };
-enum { SEND = KINDS, RECEIVE, GAP, HOLD, PIECES, FIGURES };
-enum { APART = 64 /* bytes between the two places of a message in pieces */ };
+enum { BLOCKING, NONBLOCKING, EXCHANGE, KINDS };
+enum { SEND = KINDS, RECEIVE, GAP, HOLD, FIGURES };
 enum { PASSES_MAX = 16 };
-enum { AT_ONCE = 4, BURST_MOST = 1 << 20 /* bytes of one message */ };
 
 static int rank, size;
 static MPI_Comm duo; /* of the pair that is measured */
@@ -42,11 +39,10 @@ static inline void say_step(int done, int all)
 /* Messages leave one buffer and come into another, as in most programs: what is sent stays in the
  * caches of both sides, and no core takes lines from another that has just written them. */
 typedef struct {
-    char *out, *in; /* room for AT_ONCE messages of up to BURST_MOST bytes, or for one, and APART */
+    char *out, *in; /* room for the largest message */
     int bytes, other, is_first;
     int eager;  /* bytes of the largest message whose send does not wait; 0: not known */
     int is_far; /* on another host */
-    int blocks, is_ordered; /* of those that are copied: see all_blocks() */
 } game_t;
 
 static void blocking(const game_t *g)
@@ -77,35 +73,6 @@ static void exchange(const game_t *g)
     for (int step = 0; step < 2; step++)
         MPI_Sendrecv(g->out, g->bytes, MPI_CHAR, g->other, TAG, g->in, g->bytes, MPI_CHAR, g->other,
                      TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-/* Several to each other at once, twice. */
-static void burst(const game_t *g)
-{
-    MPI_Request requests[2 * AT_ONCE];
-    size_t bytes = (size_t)g->bytes;
-
-    for (int step = 0; step < 2; step++) {
-        for (int i = 0; i < AT_ONCE; i++)
-            MPI_Irecv(g->in + i * bytes, g->bytes, MPI_CHAR, g->other, BURST_TAG + i,
-                      MPI_COMM_WORLD, &requests[i]);
-        for (int i = 0; i < AT_ONCE; i++)
-            MPI_Isend(g->out + i * bytes, g->bytes, MPI_CHAR, g->other, BURST_TAG + i,
-                      MPI_COMM_WORLD, &requests[AT_ONCE + i]);
-        MPI_Waitall(2 * AT_ONCE, requests, MPI_STATUSES_IGNORE);
-    }
-}
-
-/* The first one to itself, twice: no other process and no switch to it. */
-static void alone(const game_t *g)
-{
-    MPI_Request requests[2];
-
-    for (int step = 0; step < 2 && g->is_first; step++) {
-        MPI_Irecv(g->in, g->bytes, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[0]);
-        MPI_Isend(g->out, g->bytes, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    }
 }
 
 /* How long a start of a send keeps the sender. */
@@ -198,28 +165,6 @@ static double hold(const game_t *g, double unused)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     return took;
-}
-
-/* Half a round trip of messages that are sent from two places. */
-static double pieces(const game_t *g, double unused)
-{
-    int lengths[2] = {g->bytes / 2, g->bytes - g->bytes / 2};
-    int places[2] = {0, g->bytes / 2 + APART};
-    MPI_Datatype type;
-    double begin;
-
-    (void)unused;
-    MPI_Type_indexed(2, lengths, places, MPI_CHAR, &type);
-    MPI_Type_commit(&type);
-    begin = MPI_Wtime();
-    if (g->is_first)
-        MPI_Send(g->out, 1, type, g->other, TAG, MPI_COMM_WORLD);
-    MPI_Recv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (!g->is_first)
-        MPI_Send(g->out, 1, type, g->other, TAG, MPI_COMM_WORLD);
-    begin = (MPI_Wtime() - begin) / 2;
-    MPI_Type_free(&type);
-    return begin;
 }
 
 /* Both continue until the first signals the end. */
@@ -367,19 +312,13 @@ static void measure_size(const game_t *g, double seconds, int pass, size_data_t 
     if (g->bytes > LARGE)
         return;
     time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.2, d->pool[NONBLOCKING]);
-    if (agree(g, took < 2e-3)) { /* they are of interest inside a node */
+    if (agree(g, took < 2e-3)) /* they are of interest inside a node */
         time_trips(g, exchange, batch, RUNS_MIN, seconds * 0.15, d->pool[EXCHANGE]);
-        if (g->bytes <= BURST_MOST)
-            time_trips(g, burst, (batch + 1) / 2, RUNS_MIN, seconds * 0.15, d->pool[BURST]);
-        time_trips(g, alone, batch, RUNS_MIN, seconds * 0.05, d->pool[SELF]);
-    }
     d->value[SEND - KINDS][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
     d->value[RECEIVE - KINDS][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
     d->value[GAP - KINDS][pass] = find_gap(g, seconds * 0.1);
-    if (g->is_far && g->bytes > g->eager) {
+    if (g->is_far && g->bytes > g->eager)
         d->value[HOLD - KINDS][pass] = time_once(g, hold, 0, seconds * 0.05);
-        d->value[PIECES - KINDS][pass] = time_once(g, pieces, 0, seconds * 0.05);
-    }
 }
 
 /* The same order on both sides: a Fisher-Yates shuffle by a generator of our own. */
