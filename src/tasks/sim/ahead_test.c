@@ -639,6 +639,18 @@ static void test_race(void **state)
     xy_graph_destroy(g);
 }
 
+/* Where no trial has come far, a policy that was asked for remains. */
+static void test_first(void **state)
+{
+    const xy_task_trial_t any = xy_task_trial_first(NULL), eager = xy_task_trial_first("eager");
+
+    (void)state;
+    assert_string_equal(any.policy, "closure");
+    assert_string_equal(xy_task_trial_first("foresight").policy, any.policy);
+    assert_string_equal(eager.policy, "eager");
+    assert_int_equal(eager.look_ahead, any.look_ahead);
+}
+
 static void test_refusals(void **state)
 {
     xy_graph_t *g = make_graph(BLOCKS, 2, 1e-5);
@@ -666,18 +678,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest same[] = {cmocka_unit_test(test_same)};
-    const struct CMUnitTest times[] = {cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_links),
-                                       cmocka_unit_test(test_hidden),
-                                       cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_trials_end),
-                                       cmocka_unit_test(test_leader),
-                                       cmocka_unit_test(test_race),
-                                       cmocka_unit_test(test_look_ahead),
-                                       cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_look_ahead_is_bounded),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest times[] = {
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_hidden),     cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_trials_end), cmocka_unit_test(test_leader),
+        cmocka_unit_test(test_race),       cmocka_unit_test(test_first),
+        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_ends),       cmocka_unit_test(test_look_ahead_is_bounded),
+        cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);

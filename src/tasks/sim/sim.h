@@ -86,9 +86,9 @@ typedef struct {
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
 } xy_task_sim_t;
 
-/* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
- * number of data that another policy loads early. */
-const xy_task_trial_t *xy_task_trial_first(const char *policy);
+/* The trial that is good most often, of a policy that is a choice (NULL: the default); of another
+ * policy, itself, with the number of data that it loads early. */
+xy_task_trial_t xy_task_trial_first(const char *policy);
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
  * reported). XY_ENOMEM (reported). Any thread. */

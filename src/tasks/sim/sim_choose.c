@@ -528,14 +528,18 @@ static xy_status_t policy_of(const xy_task_sim_t *how, const xy_task_policy_t **
                                policy_p);
 }
 
-const xy_task_trial_t *xy_task_trial_first(const char *policy)
+xy_task_trial_t xy_task_trial_first(const char *policy)
 {
     const xy_task_policy_t *found = xy_task_policies[0];
+    xy_task_trial_t first;
 
     if (policy != NULL)
         found = xy_table_find(XY_TABLE(xy_task_policies), policy);
-    return first_of(found != NULL && found->trials != NULL ? found->trials
-                                                           : xy_task_policies[0]->trials);
+    if (found != NULL && found->trials != NULL)
+        return *first_of(found->trials);
+    first = *first_of(xy_task_policies[0]->trials);
+    first.policy = policy;
+    return first;
 }
 
 /* Find the choice by trials; `policy` is a choice, or its look-ahead is. */
