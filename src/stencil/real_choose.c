@@ -238,11 +238,11 @@ static xy_status_t choose_policy(stencil_real_t *r, stencil_choice_t *choice)
 /* Where the race has only begun, what is good most often. */
 static void choose_untried(stencil_choice_t *choice, bool is_open)
 {
-    const xy_task_trial_t *t = xy_task_trial_first(choice->policy);
+    const xy_task_trial_t t = xy_task_trial_first(choice->policy);
 
     if (is_open)
-        choice->look_ahead = t->look_ahead;
-    choice->policy = t->policy;
+        choice->look_ahead = t.look_ahead;
+    choice->policy = t.policy;
 }
 
 /* Waits for the race, a little, and fills in the choice. */

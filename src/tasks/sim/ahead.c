@@ -11,9 +11,6 @@
 
 enum { GPUS_MAX = 64 };
 
-/* At the beginning of a trial: some load much before they compute, and are as fast in the end. */
-static const double SLACK = 1;
-
 /* Where nothing else is known. */
 const xy_task_ahead_t xy_task_ahead_usual = {
     .launch = 3e-6, .copy = 3e-6, .event = 0.5e-6, .delay = 3e-6, .decision = 1e-6};
@@ -28,36 +25,27 @@ typedef struct {
     sim_trial_t *trial; /* or NULL */
 } tasks_t;
 
-/* By this factor a trial may be behind the best one at the end of a step: by little in the end. */
-static double slack(int32_t step)
+/* The trial has come to the end of a step at `time`. */
+static void end_step(sim_trial_t *t, int32_t step, double time)
 {
-    return sim_as_fast + SLACK * (1 - (double)step / SIM_STEPS);
-}
-
-/* The trial has come to the end of a step at `time`. XY_EINTERRUPTED: others are far ahead. */
-static xy_status_t end_step(sim_trial_t *t, int32_t step, double time)
-{
-    _Atomic(double) *least = &t->field->least[step];
-    double before = atomic_load_explicit(least, memory_order_relaxed);
-
     t->at[step] = time;
     atomic_store_explicit(&t->steps, step, memory_order_release);
-    while (t->field->is_racing && time < before &&
-           !atomic_compare_exchange_weak_explicit(least, &before, time, memory_order_relaxed,
-                                                  memory_order_relaxed))
-        continue;
-    return t->field->is_racing && time > slack(step) * before ? XY_EINTERRUPTED : XY_OK;
 }
 
 /* The whole run has ended. Steps that ended when nothing more was to be put into a stream are taken
  * as evenly long. */
 static void end_all(sim_trial_t *t, double time)
 {
+    double before = atomic_load_explicit(&t->field->least, memory_order_relaxed);
     int32_t last = t->steps;
 
     for (int32_t k = last + 1; k < SIM_STEPS; k++)
         t->at[k] = t->at[last] + (time - t->at[last]) * (k - last) / (SIM_STEPS - last);
-    (void)end_step(t, SIM_STEPS, time);
+    end_step(t, SIM_STEPS, time);
+    while (time < before &&
+           !atomic_compare_exchange_weak_explicit(&t->field->least, &before, time,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
 }
 
 /* XY_EINTERRUPTED ends the run. The clock of the host is never ahead of the end. */
@@ -65,19 +53,17 @@ static xy_status_t may_continue(const tasks_t *tasks)
 {
     sim_trial_t *t = tasks->trial;
     int64_t ops = xy_graph_ops(tasks->graph), over = 0;
-    xy_status_t st = XY_OK;
 
     if (t == NULL || t->field == NULL)
         return XY_OK;
     if (atomic_load_explicit(&t->field->enough, memory_order_relaxed) ||
-        *tasks->clock >
-            sim_as_fast * atomic_load_explicit(&t->field->least[SIM_STEPS], memory_order_relaxed))
+        *tasks->clock > sim_as_fast * atomic_load_explicit(&t->field->least, memory_order_relaxed))
         return XY_EINTERRUPTED;
     for (int32_t g = 0; g < tasks->gpu_count; g++)
         over += (int64_t)xy_gpu_model_tasks(tasks->gpus[g]);
-    for (int32_t k = t->steps + 1; k < SIM_STEPS && over * SIM_STEPS >= k * ops && st == XY_OK; k++)
-        st = end_step(t, k, *tasks->clock);
-    return st;
+    for (int32_t k = t->steps + 1; k < SIM_STEPS && over * SIM_STEPS >= k * ops; k++)
+        end_step(t, k, *tasks->clock);
+    return XY_OK;
 }
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)

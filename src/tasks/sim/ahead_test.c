@@ -536,39 +536,31 @@ static void test_look_ahead_is_bounded(void **state)
     xy_graph_destroy(g);
 }
 
-/* Trials end when it is enough, when others have ended long before, or when they fall behind. */
+/* Trials end when it is enough, or when another one has ended before. */
 static void test_trials_end(void **state)
 {
     xy_graph_t *g = make_graph(100, 10, 1e-4);
     xy_task_platform_t *p = platform(40 * BYTES, BYTES / 1e-4, BYTES / 1e-4);
     const xy_task_sim_t how = {.params = {.look_ahead = 2}, .ahead = &free_host};
     const xy_task_policy_t *policy;
-    sim_field_t field = {.is_racing = true};
+    sim_field_t field = {.least = INFINITY};
     sim_trial_t whole = {.field = &field}, trial;
     xy_task_result_t r;
 
     (void)state;
     assert_int_equal(xy_task_policy_find("closure", &policy), XY_OK);
-    for (int k = 0; k <= SIM_STEPS; k++)
-        atomic_init(&field.least[k], INFINITY);
     assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &whole, &r), XY_OK);
     assert_int_equal(whole.steps, SIM_STEPS);
-    assert_true(whole.at[SIM_STEPS] == r.makespan);
-    for (int k = 1; k <= SIM_STEPS; k++) {
+    assert_true(whole.at[SIM_STEPS] == r.makespan && field.least == r.makespan);
+    for (int k = 1; k <= SIM_STEPS; k++)
         assert_true(whole.at[k] > 0 && whole.at[k] >= whole.at[k - 1]);
-        assert_true(field.least[k] == whole.at[k] || (k > SIM_STEPS / 2 && k < SIM_STEPS));
-    }
     trial = (sim_trial_t){.field = &field};
     assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_OK);
-    atomic_store(&field.least[SIM_STEPS / 2], 0.5 * whole.at[SIM_STEPS / 2]);
-    trial = (sim_trial_t){.field = &field};
-    assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
-    assert_int_equal(trial.steps, SIM_STEPS / 2);
-    field.is_racing = false;
-    atomic_store(&field.least[SIM_STEPS], 0.75 * whole.at[SIM_STEPS]);
+    atomic_store(&field.least, 0.75 * whole.at[SIM_STEPS]);
     trial = (sim_trial_t){.field = &field};
     assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
     assert_true(trial.steps > SIM_STEPS / 2 && trial.steps < SIM_STEPS);
+    assert_true(field.least == 0.75 * whole.at[SIM_STEPS]);
     atomic_store(&field.enough, true);
     trial = (sim_trial_t){.field = &field};
     assert_int_equal(sim_run_ahead(g, p, &how, policy, NULL, &trial, &r), XY_EINTERRUPTED);
@@ -577,7 +569,8 @@ static void test_trials_end(void **state)
     xy_graph_destroy(g);
 }
 
-/* Trials are compared where both have been; what has only begun tells nothing. */
+/* Trials are compared where both have been; what has only begun tells nothing, and what has ended
+ * is ahead of what has not. */
 static void test_leader(void **state)
 {
     sim_trial_t trials[4] = {{0}};
@@ -587,7 +580,7 @@ static void test_leader(void **state)
         for (int k = 1; k <= SIM_STEPS; k++)
             trials[i].at[k] = k * (i == 2 ? 0.9 : 1);
     assert_int_equal(sim_leader(trials, 4), -1);
-    trials[3].steps = SIM_STEPS;
+    trials[3].steps = SIM_STEPS - 1;
     assert_int_equal(sim_leader(trials, 4), 3);
     trials[1].steps = SIM_STEPS / 2;
     assert_int_equal(sim_leader(trials, 4), 1); /* as fast, and in front */
@@ -599,6 +592,11 @@ static void test_leader(void **state)
     for (int k = 1; k <= SIM_STEPS; k++) /* slow, but for what it has not reached yet */
         trials[0].at[k] = k <= SIM_STEPS / 2 ? 2 * k : 1;
     assert_int_equal(sim_leader(trials, 4), 2);
+    trials[3].steps = SIM_STEPS;
+    trials[2].steps = SIM_STEPS - 1; /* ahead, but with stores to come */
+    assert_int_equal(sim_leader(trials, 4), 3);
+    trials[0].steps = SIM_STEPS; /* behind at all steps but the last */
+    assert_int_equal(sim_leader(trials, 4), 0);
 }
 
 /* A race finds what trials one after the other find, nearly, and tells a choice at any time. */
@@ -641,6 +639,18 @@ static void test_race(void **state)
     xy_graph_destroy(g);
 }
 
+/* Where no trial has come far, a policy that was asked for remains. */
+static void test_first(void **state)
+{
+    const xy_task_trial_t any = xy_task_trial_first(NULL), eager = xy_task_trial_first("eager");
+
+    (void)state;
+    assert_string_equal(any.policy, "closure");
+    assert_string_equal(xy_task_trial_first("foresight").policy, any.policy);
+    assert_string_equal(eager.policy, "eager");
+    assert_int_equal(eager.look_ahead, any.look_ahead);
+}
+
 static void test_refusals(void **state)
 {
     xy_graph_t *g = make_graph(BLOCKS, 2, 1e-5);
@@ -668,18 +678,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest same[] = {cmocka_unit_test(test_same)};
-    const struct CMUnitTest times[] = {cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_links),
-                                       cmocka_unit_test(test_hidden),
-                                       cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_trials_end),
-                                       cmocka_unit_test(test_leader),
-                                       cmocka_unit_test(test_race),
-                                       cmocka_unit_test(test_look_ahead),
-                                       cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_look_ahead_is_bounded),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest times[] = {
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_hidden),     cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_trials_end), cmocka_unit_test(test_leader),
+        cmocka_unit_test(test_race),       cmocka_unit_test(test_first),
+        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_ends),       cmocka_unit_test(test_look_ahead_is_bounded),
+        cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);

@@ -86,17 +86,17 @@ typedef struct {
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
 } xy_task_sim_t;
 
-/* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
- * number of data that another policy loads early. */
-const xy_task_trial_t *xy_task_trial_first(const char *policy);
+/* The trial that is good most often, of a policy that is a choice (NULL: the default); of another
+ * policy, itself, with the number of data that it loads early. */
+xy_task_trial_t xy_task_trial_first(const char *policy);
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
  * reported). XY_ENOMEM (reported). Any thread. */
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p);
 
-/* A choice by trials on threads of their own, while the caller does something else. They go side by
- * side, and those that fall behind are given up. */
+/* A choice by trials on threads of their own, while the caller does something else. A few go
+ * side by side; those that are past the end of another one are given up. */
 typedef struct xy_task_race xy_task_race_t;
 
 /* `how` names a policy that is a choice, or leaves its look_ahead open, and `ahead`; it has no
@@ -104,8 +104,8 @@ typedef struct xy_task_race xy_task_race_t;
 xy_status_t xy_task_race_create(const xy_graph_t *graph, const xy_task_platform_t *platform,
                                 const xy_task_sim_t *how, xy_task_race_t **race_p);
 /* Wait for the trials, for so many seconds at most; then they are given up, and the one is chosen
- * that is ahead of the others as far as all have come. Of the result only the choice counts.
- * XY_EINTERRUPTED (silent): they have only begun. Other errors as above. */
+ * that ended first, or, if none has ended, is ahead as far as all have come. Of the result only the
+ * choice counts. XY_EINTERRUPTED (silent): they have only begun. Other errors as above. */
 xy_status_t xy_task_race_result(xy_task_race_t *race, double seconds, xy_task_result_t *result_p);
 void xy_task_race_destroy(xy_task_race_t *race); /* NULL is fine */
 

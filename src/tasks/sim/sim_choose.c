@@ -238,7 +238,10 @@ static xy_status_t try_in_turn(choice_t *c, const xy_task_trial_t *trials)
 
 /* ---- Trials side by side ---- */
 
-enum { TRIALS_MOST = 64, THREADS_MOST = 16 };
+/* Few trials race at a time: as soon as one has ended it is a choice, and those that have not
+ * cannot be compared with it. Beside threads that make memory ready many would all come half as
+ * far. */
+enum { TRIALS_MOST = 64, THREADS_MOST = 16, RACERS = 4 };
 /* Before so many steps a trial tells nothing. */
 enum { STEPS_LEAST = SIM_STEPS / 16 };
 
@@ -284,14 +287,15 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Run all trials of the crew on all processors. */
+/* Run all trials of the crew, on all processors or on some of them. */
 static void run_crew(crew_t *crew)
 {
+    const int most = crew->choice->race != NULL ? RACERS - 1 : THREADS_MOST;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pthread_t threads[THREADS_MOST];
     int started = 0;
 
-    while (started < THREADS_MOST && started < processors - 1 && started < crew->count - 1 &&
+    while (started < most && started < processors - 1 && started < crew->count - 1 &&
            pthread_create(&threads[started], NULL, work, crew) == 0)
         started++;
     work(crew);
@@ -305,12 +309,9 @@ static void init_crew(const choice_t *c, crew_t *crew, const xy_task_trial_t *tr
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
     bool is_enough = c->race != NULL && atomic_load(&crew->field.enough);
 
-    *crew = (crew_t){.choice = c, .field = {.is_racing = c->race != NULL}};
+    *crew = (crew_t){.choice = c};
     atomic_init(&crew->field.enough, is_enough);
-    for (int k = 0; k <= SIM_STEPS; k++)
-        atomic_init(&crew->field.least[k], INFINITY);
-    if (c->best.policy != NULL)
-        atomic_init(&crew->field.least[SIM_STEPS], c->fastest);
+    atomic_init(&crew->field.least, c->best.policy != NULL ? c->fastest : INFINITY);
     for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
@@ -527,14 +528,18 @@ static xy_status_t policy_of(const xy_task_sim_t *how, const xy_task_policy_t **
                                policy_p);
 }
 
-const xy_task_trial_t *xy_task_trial_first(const char *policy)
+xy_task_trial_t xy_task_trial_first(const char *policy)
 {
     const xy_task_policy_t *found = xy_task_policies[0];
+    xy_task_trial_t first;
 
     if (policy != NULL)
         found = xy_table_find(XY_TABLE(xy_task_policies), policy);
-    return first_of(found != NULL && found->trials != NULL ? found->trials
-                                                           : xy_task_policies[0]->trials);
+    if (found != NULL && found->trials != NULL)
+        return *first_of(found->trials);
+    first = *first_of(xy_task_policies[0]->trials);
+    first.policy = policy;
+    return first;
 }
 
 /* Find the choice by trials; `policy` is a choice, or its look-ahead is. */
@@ -617,13 +622,16 @@ xy_status_t xy_task_race_create(const xy_graph_t *graph, const xy_task_platform_
     return XY_OK;
 }
 
-/* Is one trial ahead of another, as far as both have come? By too little to tell: the one that is
- * good more often comes first in the list. */
+/* Is one trial ahead of another? One that has ended is, as only its end tells what the way home
+ * takes; otherwise as far as both have come. By too little to tell: the one that is good more often
+ * comes first in the list. */
 static bool is_ahead(const sim_trial_t *a, const sim_trial_t *b)
 {
     int32_t x = atomic_load_explicit(&a->steps, memory_order_acquire);
     int32_t y = atomic_load_explicit(&b->steps, memory_order_acquire), both = x < y ? x : y;
 
+    if ((x == SIM_STEPS) != (y == SIM_STEPS))
+        return x == SIM_STEPS;
     return sim_as_fast * a->at[both] < b->at[both];
 }
 

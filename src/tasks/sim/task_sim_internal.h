@@ -53,11 +53,12 @@ typedef struct {
 /* Steps of a trial as real GPUs are driven: equal parts of its tasks, and the way home. */
 enum { SIM_STEPS = 64 };
 
-/* Shared by trials side by side: the least virtual clock at the end of each step. */
+/* Shared by trials side by side. A trial that is behind is not given up before its virtual clock is
+ * past the end of another one: some load much before they compute, others store most after their
+ * last task, so no step before the end tells which is the fastest. */
 typedef struct {
-    atomic_bool enough;                   /* trials stop */
-    bool is_racing;                       /* slow trials stop, too */
-    _Atomic(double) least[SIM_STEPS + 1]; /* of step 1 on; the last is the whole run */
+    atomic_bool enough;    /* trials stop */
+    _Atomic(double) least; /* the first end of all */
 } sim_field_t;
 
 /* The limit of a run that only compares policies; 0: none. */
