@@ -146,7 +146,6 @@ typedef struct {
 } xy_vjob_figure_t;
 
 const xy_vjob_figure_t *xy_vjob_figures(size_t *count_p);
-const xy_vjob_figure_t *xy_vjob_figure(const char *name); /* NULL: there is none */
 double xy_vjob_figure_value(const xy_vjob_costs_t *costs, const xy_vjob_figure_t *figure);
 
 /* The costs of this machine before anything was measured: the figures of xy_coll_link_default. */

@@ -42,7 +42,7 @@ const xy_vjob_figure_t *xy_vjob_figures(size_t *count_p)
     return figures;
 }
 
-const xy_vjob_figure_t *xy_vjob_figure(const char *name)
+static const xy_vjob_figure_t *figure_of(const char *name)
 {
     for (size_t i = 0; i < FIGURES; i++)
         if (strcmp(figures[i].name, name) == 0)
@@ -66,7 +66,7 @@ xy_status_t xy_vjob_costs_set(xy_vjob_costs_t *costs, const xy_costs_t *store)
 {
     for (size_t i = 0; store != NULL && i < store->figures.count; i++) {
         const xy_figure_cost_t *given = &XY_VEC_AT(&store->figures, xy_figure_cost_t, i);
-        const xy_vjob_figure_t *figure = xy_vjob_figure(given->name);
+        const xy_vjob_figure_t *figure = figure_of(given->name);
 
         if (figure == NULL)
             return xy_fail(XY_EINVAL,

@@ -36,4 +36,4 @@ for how in -O0 -O2 "-O2 -fPIC"; do
     same "$out" $'0: 0\n1: 0\n2: 0\n3: 0'
 done
 run 1 -n 2 --virtual "node:1 core:4" ./threads_calls rank
-says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank; in virtual time only"
+says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank"

@@ -4,7 +4,9 @@
  * conditions, barriers, semaphores, locks for readers, the end of one another, until a time. Each
  * rank prints its times to the last bit; run it with mpiexec --virtual (turns.sh).
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -15,8 +15,8 @@
  *   locks                                     by letters
  *
  * So there is no lock in the memory, which could stay locked when a process dies. Nothing is mapped
- * where a watch has to see the operations at their target, and in a job that survives, in which
- * they fail with it.
+ * where a watch or a trace has to see the operations at their target, and in a job that survives,
+ * in which they fail with it.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -174,6 +174,7 @@ bool rma_spread_allocate(const mpi_comm_t *parent, size_t size, size_t alignment
                          rma_memory_t *memory)
 {
     return mpi_comm_is_spread(parent) && rma_watch == NULL && !mpi_survives &&
+           parent->owner->trace == NULL && /* the target records its part of gets and updates */
            alignment <= (size_t)sysconf(_SC_PAGESIZE) && xy_net_near(mpi_job->net) > 0 &&
            xy_net_memory_make(size, &memory->pages) == 0;
 }
