@@ -26,6 +26,9 @@ set(XYLEM_TESTS_OF_ONE_THREAD
 # Their tests compute for so long that sanitized builds of them are optimised, although the compiler then takes four times
 # as long.
 set(XYLEM_COMPONENTS_THAT_COMPUTE cost exec graph place)
+if(NOT XYLEM_SANITIZE) # in a tree of scripts/test.sh; those on the way of each message, and those that simulate
+  list(APPEND XYLEM_COMPONENTS_THAT_COMPUTE arith base coll fiber match mpi net process program sim stencil tasks)
+endif()
 
 # xy_unity(TARGET FILE...): in sanitized builds, compile files of a component together, up to eight at a time. Most are
 # short, and the compiler takes longer to start and to read headers than for what is in them. Which files go
@@ -54,8 +57,9 @@ function(xy_component name)
   xy_unity(xy_${name} ${R_SOURCES})
   target_include_directories(xy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${XYLEM_INCLUDES})
   target_compile_definitions(xy_${name} PRIVATE ${R_DEFINES})
-  if(XYLEM_SANITIZE AND name IN_LIST XYLEM_COMPONENTS_THAT_COMPUTE)
-    target_compile_options(xy_${name} PRIVATE -O1)
+  if(XYLEM_UNOPTIMISED AND name IN_LIST XYLEM_COMPONENTS_THAT_COMPUTE)
+    # With -O1 gcc takes some variables for uninitialised that are set.
+    target_compile_options(xy_${name} PRIVATE -O1 $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   endif()
   foreach(component ${R_COMPONENTS})
     target_link_libraries(xy_${name} PUBLIC xy_${component})

@@ -131,14 +131,14 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# compile PRESET [TARGET]. A tree that is made here is optimised less and has lines of source for reports, and no more:
-# that takes the compiler a third less. With -O1 gcc takes some variables for uninitialised that are set. A tree that is there
-# keeps its flags; make soak and make demo compile with -O2.
+# compile PRESET [TARGET]. A tree that is made here is optimised only where programs compute for long
+# (XYLEM_COMPONENTS_THAT_COMPUTE in cmake/XylemComponent.cmake) and has lines of source for reports, and no more: that takes
+# the compiler half as long. A tree that is there keeps its flags; make soak and make demo compile with -O2.
 compile() {
     local flags=()
     if [ "$1" = dev ]; then
         flags=("-DXYLEM_BUILD_UNIT_TESTS=$([ -n "$once" ] && echo OFF || echo ON)")
-        [ -n "${XYLEM_SOAK:-}" ] || [ -e build/dev/CMakeCache.txt ] || flags+=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG -Wno-maybe-uninitialized")
+        [ -n "${XYLEM_SOAK:-}" ] || [ -e build/dev/CMakeCache.txt ] || flags+=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG")
     fi
     { cmake --preset "$1" "${flags[@]}" && within cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
 }

@@ -108,7 +108,7 @@ series 3 "$(seconds "$work/usual")"
 # In a long run: nothing is tried while nothing changes. When the network becomes busy in the middle, other algorithms
 # are, unless nothing is to be learned, and the best one stays.
 long=(600 0 allreduce 270000)
-for network in "" busy; do
+for network in ${XYLEM_SOAK:+""} busy; do
     rm -rf "$XYLEM_HISTORY"*
     virtual --adapt learn "$program" "${long[@]}" $network
     read -r one time host problem ranks _ <"$XYLEM_HISTORY"
