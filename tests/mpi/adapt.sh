@@ -108,9 +108,11 @@ series 3 "$(seconds "$work/usual")"
 # In a long run: nothing is tried while nothing changes. When the network becomes busy in the middle, other algorithms
 # are, unless nothing is to be learned, and the best one stays.
 long=(600 0 allreduce 270000)
-for network in ${XYLEM_SOAK:+""} busy; do
+for network in ${XYLEM_SOAK:+idle} busy; do
+    words=("${long[@]}")
+    [ $network = idle ] || words+=(busy)
     rm -rf "$XYLEM_HISTORY"*
-    virtual --adapt learn "$program" "${long[@]}" $network
+    virtual --adapt learn "$program" "${words[@]}"
     read -r one time host problem ranks _ <"$XYLEM_HISTORY"
     {
         echo "$one $time $host $problem $ranks allreduce/16/262144:two-level 1 0.1 0"
@@ -119,16 +121,16 @@ for network in ${XYLEM_SOAK:+""} busy; do
         done
     } >"$XYLEM_HISTORY"
     for mode in on learn; do
-        virtual --adapt $mode -v --json "$work/$mode" "$program" "${long[@]}" $network 2>"$work/out"
+        virtual --adapt $mode -v --json "$work/$mode" "$program" "${words[@]}" 2>"$work/out"
         said "adapt: allreduce/16/262144:two-level, the best of what was measured"
-        if [ -n "$network" ] && [ $mode = learn ]; then
+        if [ $network = busy ] && [ $mode = learn ]; then
             [ "$(grep -c "adapt: from now on" "$work/out")" = 1 ] || fail "the algorithm does not change once"
             said "adapt: from now on allreduce/16/262144:rabenseifner, which takes"
         else
             ! grep -q "adapt: from now on" "$work/out" || fail "the algorithm changes"
         fi
     done
-    if [ -z "$network" ]; then
+    if [ $network = idle ]; then
         cmp -s "$work/on" "$work/learn" || fail "something is tried in a run in which nothing changes"
     else
         awk -v on="$(seconds "$work/on")" -v learn="$(seconds "$work/learn")" 'BEGIN { exit !(learn < 0.85 * on) }' ||

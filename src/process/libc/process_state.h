@@ -234,8 +234,8 @@ const void *process_sanitizer_caller(const void *caller);
 void process_sanitizer_switch(process_t *next);
 /* The process that runs here ends; its frames are left as they are. */
 void process_sanitizer_end(const process_t *process);
-/* The calling thread runs on its own stack again; and the process, whose stack it had, will continue
- * on another thread. */
+/* The calling thread runs on its own stack again; and the process, whose stack it had, will
+ * continue on another thread. */
 void process_sanitizer_leave(void);
 void process_sanitizer_give(process_t *process);
 
