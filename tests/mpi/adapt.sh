@@ -110,7 +110,7 @@ series 3 "$(seconds "$work/usual")"
 long=(600 0 allreduce 270000)
 for network in ${XYLEM_SOAK:+idle} busy; do
     words=("${long[@]}")
-    [ $network = idle ] || words+=(busy)
+    [ "$network" = idle ] || words+=(busy)
     rm -rf "$XYLEM_HISTORY"*
     virtual --adapt learn "$program" "${words[@]}"
     read -r one time host problem ranks _ <"$XYLEM_HISTORY"
@@ -123,14 +123,14 @@ for network in ${XYLEM_SOAK:+idle} busy; do
     for mode in on learn; do
         virtual --adapt $mode -v --json "$work/$mode" "$program" "${words[@]}" 2>"$work/out"
         said "adapt: allreduce/16/262144:two-level, the best of what was measured"
-        if [ $network = busy ] && [ $mode = learn ]; then
+        if [ "$network" = busy ] && [ $mode = learn ]; then
             [ "$(grep -c "adapt: from now on" "$work/out")" = 1 ] || fail "the algorithm does not change once"
             said "adapt: from now on allreduce/16/262144:rabenseifner, which takes"
         else
             ! grep -q "adapt: from now on" "$work/out" || fail "the algorithm changes"
         fi
     done
-    if [ $network = idle ]; then
+    if [ "$network" = idle ]; then
         cmp -s "$work/on" "$work/learn" || fail "something is tried in a run in which nothing changes"
     else
         awk -v on="$(seconds "$work/on")" -v learn="$(seconds "$work/learn")" 'BEGIN { exit !(learn < 0.85 * on) }' ||
