@@ -4,9 +4,9 @@
  *
  *   mpicc -O2 cloud.c -o cloud && mpiexec -n 16 --balance load ./cloud 120000 2000
  *
- * The ring has cells, of which each rank owns a stretch. In each step a rank looks at all pairs of
+ * Each rank owns a range of the cells of the ring. In each step a rank looks at all pairs of
  * particles in each of its cells and counts those that are close; then all particles move, and
- * those that leave the stretch of a rank are sent to their new owner with MPI_Alltoallv. Where the
+ * those that leave the range of a rank are sent to their new owner with MPI_Alltoallv. Where the
  * cloud is, cells are full, and the work grows with the square of that: few ranks do nearly all of
  * it, others after a while. Nothing in the program shares the work out again.
  */

@@ -538,7 +538,7 @@ static double waiting_end(double pause, double resume)
     return clock;
 }
 
-/* A stream that has waited goes on a little later, one that finds nothing to wait for at once. */
+/* A stream resumes a little later after a wait, and at once if it had nothing to wait for. */
 static void test_resuming(void **state)
 {
     (void)state;

@@ -211,7 +211,7 @@ BUG(check_short_attached)
     free(space);
 }
 
-/* Two pages, of which the wrong program has mapped one; behind them is nothing. */
+/* Two pages; the wrong program has mapped only the first. Nothing follows them. */
 static char *map_pages(size_t page)
 {
     char *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

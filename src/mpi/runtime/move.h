@@ -5,7 +5,7 @@
  *   mpi_move_want(job, 3, 1);       (any thread: rank 3 is to go to core 1)
  *
  * Where ranks may move (mpi_job_config_t.cores), each rank has a worker of its own: rings to and
- * from all other ranks, matching, requests, parts of collectives, all of which stay as they are for
+ * from all other ranks, matching, requests, parts of collectives. They stay as they are for
  * life. What changes is the core, the kernel thread that runs the fiber of the rank and handles its
  * packets. A core is on several workers in turn, as a thread is on several fibers. So a message
  * knows nothing of cores: no queue is handed over, no sender learns anything, and the order between
